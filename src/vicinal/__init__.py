@@ -1,0 +1,46 @@
+"""vicinal learns what "near" means: metric learning for nearest-neighbour methods.
+
+The names below are imported on first use, so that ``import vicinal`` stays light.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "vicinal.data": ("load_dataset", "list_datasets", "Dataset"),
+    "vicinal.metric": (
+        "best_voting_set",
+        "most_violating_set",
+        "gerrymandering_loss",
+        "MetricLearner",
+        "MLNG",
+        "ReliefF",
+    ),
+    "vicinal.baselines": ("LDA", "NCA"),
+    "vicinal.index": ("ExactIndex", "BinaryIndex", "FaissIndex"),
+    "vicinal.predict": (
+        "KNNClassifier",
+        "KNNRegressor",
+        "RadiusClassifier",
+        "RadiusRegressor",
+        "save_model",
+        "load_model",
+    ),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'vicinal' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

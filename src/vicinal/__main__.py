@@ -1,0 +1,5 @@
+"""``python -m vicinal``: the same as the ``vicinal`` command."""
+
+from vicinal.cli import main
+
+main()

@@ -1,0 +1,72 @@
+"""Input checks, and the only file that touches scikit-learn's internals or versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from vicinal._types import AnyArray, FloatArray, IntArray
+
+FLOATS = (np.float64, np.float32)
+
+
+def check_transform_input(estimator: Any, X: AnyArray, *, accept_sparse: bool = True) -> AnyArray:
+    """Check X against what ``fit`` saw (columns, names, finiteness)."""
+    checked: AnyArray = validate_data(
+        estimator,
+        X,
+        reset=False,
+        dtype=list(FLOATS),
+        accept_sparse="csr" if accept_sparse else False,
+    )
+    return checked
+
+
+def check_classification_input(
+    estimator: Any, X: AnyArray, y: AnyArray, *, accept_sparse: bool = False
+) -> tuple[AnyArray, AnyArray, IntArray]:
+    """Return X as floats, the sorted classes, and y as their indices 0..R-1."""
+    X, y = validate_data(
+        estimator, X, y, dtype=list(FLOATS), accept_sparse="csr" if accept_sparse else False
+    )
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    return X, classes, codes.astype(np.int64)
+
+
+def check_at_least_two_classes(estimator: Any, classes: AnyArray) -> None:
+    """Refuse a single class: there is nothing to tell apart."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs at least two classes; y holds one class "
+            f"({classes[0]!r}). Check the target column."
+        )
+
+
+def check_neighbors(n_neighbors: Any, n_samples: int) -> int:
+    """Return k as an int; refuse values that are not whole, below 1 or above the sample."""
+    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, (int, np.integer)):
+        raise ValueError(f"n_neighbors must be a whole number, got {n_neighbors!r}.")
+    if n_neighbors < 1:
+        raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}.")
+    if n_neighbors > n_samples:
+        raise ValueError(
+            f"n_neighbors={n_neighbors} is more than the n_samples={n_samples} there are to "
+            f"choose from; use at most {n_samples}."
+        )
+    return int(n_neighbors)
+
+
+def check_pairs(estimator: Any, pairs: AnyArray) -> FloatArray:
+    """Return pairs as floats of shape (n, 2, d)."""
+    checked: FloatArray = check_array(pairs, allow_nd=True, dtype=list(FLOATS))
+    if checked.ndim != 3 or checked.shape[1] != 2:
+        raise ValueError(
+            f"pairs must have shape (n, 2, n_features), got {checked.shape}; stack each query "
+            "and its database point along axis 1."
+        )
+    return checked

@@ -1,0 +1,102 @@
+"""What every metric learner shares: two maps, and the verbs scikit-learn and metric-learn users know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._types import AnyArray, FloatArray
+from vicinal._validation import check_pairs, check_transform_input
+
+
+class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all metric learners: a linear map for the database and one for queries.
+
+    The learned squared distance between a query x and a database point z is
+    ‖Q x − A z‖², where A is ``components_`` and Q is ``query_components_`` when the learner
+    sets it, else A. Subclasses set ``components_`` (n_components, n_features) in ``fit``;
+    a non-linear learner overrides ``transform`` and ``transform_queries``.
+    """
+
+    components_: FloatArray
+
+    def transform(self, X: AnyArray) -> FloatArray:
+        """Map database points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+        """
+        check_is_fitted(self, "components_")
+        return project(check_transform_input(self, X), self.components_)
+
+    def transform_queries(self, X: AnyArray) -> FloatArray:
+        """Map queries: the same map as :meth:`transform` unless the metric is asymmetric."""
+        check_is_fitted(self, "components_")
+        return project(check_transform_input(self, X), self._query_map())
+
+    def _query_map(self) -> FloatArray:
+        query_map: FloatArray = getattr(self, "query_components_", self.components_)
+        return query_map
+
+    def get_mahalanobis_matrix(self) -> FloatArray:
+        """Return M = AᵀA, of shape (n_features, n_features)."""
+        check_is_fitted(self, "components_")
+        matrix: FloatArray = self.components_.T @ self.components_
+        return matrix
+
+    def pair_distance(self, pairs: AnyArray) -> FloatArray:
+        """Return the learned distance of each (query, database point) pair.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n, 2, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        pairs = check_pairs(self, pairs)
+        gap = self.transform_queries(pairs[:, 0]) - self.transform(pairs[:, 1])
+        distance: FloatArray = np.sqrt(np.einsum("ij,ij->i", gap, gap))
+        return distance
+
+    def pair_score(self, pairs: AnyArray) -> FloatArray:
+        """Return minus :meth:`pair_distance`: larger means more alike."""
+        return -self.pair_distance(pairs)
+
+    def get_metric(self) -> Callable[[AnyArray, AnyArray], float]:
+        """Return the distance as a function of two vectors, fixed to the present fit."""
+        check_is_fitted(self, "components_")
+        query_map, database_map = self._query_map().copy(), self.components_.copy()
+
+        def distance(query: AnyArray, point: AnyArray) -> float:
+            gap = query_map @ np.asarray(query) - database_map @ np.asarray(point)
+            return float(np.sqrt(gap @ gap))
+
+        return distance
+
+    @property
+    def feature_relevance_(self) -> FloatArray:
+        """How much each original feature moves the distance: the diagonal of M, summing to 1."""
+        check_is_fitted(self, "components_")
+        diagonal: FloatArray = np.einsum("ij,ij->j", self.components_, self.components_)
+        total = diagonal.sum()
+        return diagonal / total if total > 0 else diagonal
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+
+def project(X: AnyArray, components: FloatArray) -> FloatArray:
+    """Return X Aᵀ densely; a sparse X is never made dense itself."""
+    return np.ascontiguousarray(X @ components.T)
