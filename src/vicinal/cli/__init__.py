@@ -1,0 +1,57 @@
+"""The ``vicinal`` command: parse, call, print.
+
+Each command has a file of its own that imports nothing heavy until it runs, so that
+``vicinal --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from vicinal import __version__
+
+app = typer.Typer(
+    name="vicinal",
+    help='Learn what "near" means, and see whether it helps on your data.',
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"vicinal {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; exit 0 when done, 1 when something failed, 2 for bad usage or input."""
+    try:
+        app()
+    except (ValueError, OSError) as error:  # bad input: say what, never show a traceback
+        _stop(error, code=2)
+    except Exception as error:
+        _stop(error, code=1)
+
+
+def _stop(error: Exception, code: int) -> None:
+    if os.environ.get("VICINAL_DEBUG"):
+        raise error
+    text = str(error) or type(error).__name__
+    typer.echo(
+        f"error: {text}" if code == 2 else f"failed: {type(error).__name__}: {text}", err=True
+    )
+    sys.exit(code)

@@ -1,4 +1,4 @@
-"""What every metric learner shares: two maps, and the verbs scikit-learn and metric-learn users know."""
+"""What every metric learner shares: two maps, and the verbs users of its peers know."""
 
 from __future__ import annotations
 
