@@ -133,7 +133,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Neighbor:
-    """One neighbour of an example: its training row, distance, label, and whether it votes right."""
+    """One neighbour: its training row, distance, label, and whether it votes right."""
 
     row: int
     distance: float
