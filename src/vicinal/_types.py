@@ -133,12 +133,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Neighbor:
-    """One neighbour: its training row, distance, label, and whether it votes right."""
+    """One neighbour: its training row, distance, label, and whether it votes right.
+
+    ``values`` are its values of the features that its ``Example.values`` names, in that order.
+    """
 
     row: int
     distance: float
     label: str
     right: bool
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,11 @@ class Example:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """What the report shows of one fitted metric: maps, relevances, spectrum, examples."""
+    """What the report shows of one fitted metric: maps, relevances, spectrum, examples.
+
+    ``map_targets`` are class names (as shown to the reader) or floats for regression;
+    ``image_shape`` is set where the features are pixels.
+    """
 
     method: str
     title: str
@@ -170,6 +178,7 @@ class Exhibit:
     feature_names: tuple[str, ...]
     spectrum: FloatArray
     examples: tuple[Example, ...]
+    image_shape: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
