@@ -1,0 +1,76 @@
+"""How the documentation is built: ``make docs``. Nothing here needs a network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+import vicinal
+
+project = "vicinal"
+author = "The vicinal developers"
+copyright = "The vicinal developers"
+version = release = vicinal.__version__
+
+extensions = [
+    "command_reference",
+    "public_names",
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "_ext", "_templates", "examples", "results/*", "gallery/*.ipynb"]
+templates_path = ["_templates"]
+suppress_warnings = ["config.cache"]  # the gallery's settings hold a function
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc sections say the types, in words
+numpydoc_show_class_members = False
+bibtex_bibfiles = ["references.bib"]
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "plot_",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"vicinal {release}"
+html_static_path = ["_static"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+
+def leave_out_the_inherited(
+    app: Any, what: str, name: str, member: Any, skip: bool, options: Any
+) -> bool | None:
+    """Skip what comes from scikit-learn: it has its own documentation, and its own references."""
+    home = getattr(member, "__module__", None) or ""
+    generated = name.startswith("set_") and name.endswith("_request")
+    return True if generated or home.startswith("sklearn.") else None
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-skip-member", leave_out_the_inherited)
