@@ -1,0 +1,105 @@
+"""The results page says what the records say, and nothing of a quick run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from vicinal.experiments._outcomes import Outcome, outcome_record
+from vicinal.experiments._published import select_experiments
+from vicinal.experiments._results_page import figure, read_results, results_markdown, signed
+
+
+def records_of(*names: str, share: float = 0.02, quick: bool = False) -> list[dict[str, object]]:
+    return [
+        outcome_record(Outcome(e, (share, share + 0.002), expected=2, n_test=1000, quick=quick))
+        for e in select_experiments(names)
+    ]
+
+
+def table_rows(page: str) -> list[list[str]]:
+    lines = [line for line in page.splitlines() if line.startswith("| ") and "---" not in line]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [row for row in cells if row[0] != "method"]
+
+
+def test_a_row_holds_published_measured_and_difference() -> None:
+    page = results_markdown(records_of("trivedi2014_mlng_letter_zscore_k3"))
+    (row,) = table_rows(page)
+    assert row == [
+        "MLNG",
+        "letter",
+        "3",
+        "2.32 ± 0.1",
+        "2.10 ± 0.1",
+        "−0.22",
+        "lower",
+        "GBLMNN 2.92",
+    ]
+
+
+def test_every_record_has_one_row_and_every_table_its_section() -> None:
+    records = records_of("letter", "isolet")
+    page = results_markdown(records)
+    assert len(table_rows(page)) == len(records)
+    assert re.findall(r"^## (.*)$", page, flags=re.MULTILINE) == [
+        "Features z-scored",
+        "Features as they come",
+        "What the sources leave open",
+    ]
+
+
+def test_the_page_depends_on_the_records_not_on_their_order() -> None:
+    records = records_of("mlng")
+    assert results_markdown(records) == results_markdown(records[::-1])
+
+
+def test_the_summary_counts_cells() -> None:
+    page = results_markdown(records_of("*_mlng_letter_zscore_*"))
+    assert "MLNG: of 3 cells 3 lower than published, 0 within the spread, 0 higher." in page
+
+
+def test_each_doubt_is_told_once() -> None:
+    page = results_markdown(records_of("letter"))
+    assert page.count("folds and their seeds are not published") == 1
+
+
+def test_a_failed_experiment_is_shown_as_failed() -> None:
+    (experiment,) = select_experiments(["trivedi2014_mlng_letter_zscore_k3"])
+    page = results_markdown([outcome_record(Outcome(experiment, (), expected=5))])
+    assert table_rows(page)[0][4:7] == ["–", "–", "failed"]
+
+
+def test_figures_of_a_quick_run_never_reach_a_page() -> None:
+    with pytest.raises(ValueError, match="was run with --quick"):
+        results_markdown(records_of("letter", quick=True))
+
+
+def test_records_are_read_from_all_files_of_a_folder(tmp_path: Path) -> None:
+    for number, name in enumerate(("letter", "usps")):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps({"records": records_of(f"*_mlng_{name}_zscore_k3")}))
+    assert [record["dataset"] for record in read_results(tmp_path)] == ["letter", "usps"]
+
+
+@pytest.mark.parametrize(
+    ("error", "spread", "percent", "text"),
+    [
+        (0.0232, 0.1, True, "2.32 ± 0.1"),
+        (0.5, None, True, "50.00"),
+        (0.1804, 0.02, False, "0.180 ± 0.020"),
+    ],
+)
+def test_figures_are_printed_in_their_unit(
+    error: float, spread: float | None, percent: bool, text: str
+) -> None:
+    assert figure(error, spread, percent=percent) == text
+
+
+def test_differences_carry_their_sign() -> None:
+    assert signed(-0.0022, percent=True) == "−0.22"
+    assert signed(0.01, percent=False) == "+0.010"
+    assert signed(None, percent=True) == "–"
