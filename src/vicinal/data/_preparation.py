@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import FLOATS, check_transform_input
 
-Scale = Literal["zscore", "histogram", "none"]
+Scale = Literal["zscore", "histogram", "none", "unit"]
 SCALES: tuple[str, ...] = get_args(Scale)
 
 
@@ -57,6 +57,12 @@ def normalize_histograms(X: FloatArray) -> FloatArray:
         )
     total = X.sum(axis=1, keepdims=True, dtype=np.float64)
     return (X / np.where(total > 0, total, 1.0)).astype(X.dtype, copy=False)
+
+
+def normalize_rows(X: FloatArray) -> FloatArray:
+    r"""Divide each row by its length, :math:`x_i / \|x_i\|_2`; a row of zeros stays zero."""
+    length = np.sqrt(np.square(X, dtype=np.float64).sum(axis=1, keepdims=True))
+    return (X / np.where(length > 0, length, 1.0)).astype(X.dtype, copy=False)
 
 
 def principal_axes(X: FloatArray, n_components: int) -> tuple[FloatArray, FloatArray]:
@@ -106,11 +112,12 @@ class Preparation(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    scale : {"zscore", "histogram", "none"}, default="zscore"
+    scale : {"zscore", "histogram", "none", "unit"}, default="zscore"
         - "zscore": each column minus its training mean, over its training deviation
           (constant columns are only centred).
         - "histogram": each row over its sum; non-negative data only.
         - "none": as they come.
+        - "unit": each row over its Euclidean length.
     n_components : int or None, default=None
         Number of principal components kept, fitted after the scaling; None keeps the features.
     pca_first : bool, default=False
@@ -197,6 +204,11 @@ class Preparation(TransformerMixin, BaseEstimator):
         return normalize_histograms(X)
 
     _apply_histogram = _fit_histogram
+
+    def _fit_unit(self, X: FloatArray) -> FloatArray:
+        return normalize_rows(X)
+
+    _apply_unit = _fit_unit
 
     def _fit_pca(self, X: FloatArray) -> FloatArray:
         assert self.n_components is not None
