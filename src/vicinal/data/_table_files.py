@@ -261,6 +261,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         raise ValueError(f"{path}: not a whole Parquet file ({reason})") from error
     names = [name for name in table.column_names if not name.startswith("__index_level_")]
     check_column_names(names, path)
+    described = (table.schema.pandas_metadata or {}).get("columns", [])
     table = table.select(names).replace_schema_metadata()  # an index of pandas is no column
     nested = [field.name for field in table.schema if pa.types.is_nested(field.type)]
     if nested:
@@ -268,7 +269,9 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             f"{path}: columns hold lists or records, not single values: {quoted(nested)}. "
             "Spread them over columns of their own or remove them."
         )
-    return _with_floats_for_decimals(table).to_pandas()
+    frame = _with_floats_for_decimals(table).to_pandas()
+    declared = {entry.get("name") for entry in described if entry.get("pandas_type") == "categorical"}
+    return frame.astype({name: "category" for name in names if name in declared})
 
 
 def _with_floats_for_decimals(table: Any) -> Any:
