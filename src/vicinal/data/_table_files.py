@@ -270,8 +270,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             "Spread them over columns of their own or remove them."
         )
     frame = _with_floats_for_decimals(table).to_pandas()
-    declared = {entry.get("name") for entry in described if entry.get("pandas_type") == "categorical"}
-    return frame.astype({name: "category" for name in names if name in declared})
+    declared = {entry.get("name"): entry.get("pandas_type") for entry in described}
+    return frame.astype({n: "category" for n in names if declared.get(n) == "categorical"})
 
 
 def _with_floats_for_decimals(table: Any) -> Any:
