@@ -60,8 +60,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = _as_frame(X)
         if frame.shape[1] == 0:
             raise ValueError("There are no feature columns beside the target.")
-        self.columns_ = [str(name) for name in frame.columns]
-        frame.columns = self.columns_
+        self.columns_ = list(frame.columns)
         kinds = [dtype.kind for dtype in frame.dtypes]
         doubtful = [n for n, kind in zip(self.columns_, kinds, strict=True) if kind not in "iuf"]
         self.categories_ = {
@@ -207,7 +206,7 @@ def _as_frame(X: Any, columns: list[str] | None = None) -> pd.DataFrame:
     import pandas as pd
 
     if isinstance(X, pd.DataFrame):
-        return X.copy(deep=False)
+        return X.set_axis([str(name) for name in X.columns], axis=1)
     X = np.asarray(X)
     if X.ndim != 2 or (columns is not None and X.shape[1] != len(columns)):
         wanted = "columns" if columns is None else str(len(columns))
