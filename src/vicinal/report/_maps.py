@@ -1,0 +1,282 @@
+"""The data on paper before and after learning: first two components, coloured by target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .._types import AnyArray, Exhibit, FloatArray, IntArray, Task
+from ._numbers import NBSP, count_of, format_share, format_value, join_words, shorten
+from ._palette import N_COLOURS, N_STEPS
+
+SIZE = 360
+MAX_POINTS = 2000
+MAX_LEGEND = 12
+MAX_LABELS = 30
+_MARGIN = 14.0
+_LAYERS = 6  # classes are painted in turns, so that none covers all others
+
+
+@dataclass(frozen=True)
+class Key:
+    """What colours mean: classes by name, or the ends of a continuous scale."""
+
+    codes: IntArray
+    names: tuple[str, ...]
+    continuous: bool
+    low: str = ""
+    high: str = ""
+
+    @property
+    def n_colours(self) -> int:
+        return N_STEPS if self.continuous else N_COLOURS
+
+    @property
+    def in_legend(self) -> bool:
+        return not self.continuous and len(self.names) <= MAX_LEGEND
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Dots of one colour: a path of zero-length strokes with round caps, small to store."""
+
+    colour: int
+    code: int
+    path: str
+
+
+@dataclass(frozen=True)
+class Label:
+    """A class name written at the middle of its points."""
+
+    x: float
+    y: float
+    text: str
+    code: int
+
+
+@dataclass(frozen=True)
+class MapPanel:
+    """One drawn map."""
+
+    heading: str
+    dots: tuple[Dots, ...]
+    labels: tuple[Label, ...]
+    alt: str
+    remarks: tuple[str, ...]
+    size: int = SIZE
+
+
+@dataclass(frozen=True)
+class MapPair:
+    """The map before and after, and the key they share."""
+
+    before: MapPanel
+    after: MapPanel
+    key: Key
+    caption: str
+
+
+def draw_maps(exhibit: Exhibit, task: Task) -> MapPair | None:
+    """Lay out both maps; None where there is nothing to show."""
+    before, after = _two_columns(exhibit.map_before), _two_columns(exhibit.map_after)
+    targets = np.asarray(exhibit.map_targets).ravel()
+    if min(len(before), len(after), len(targets)) == 0:
+        return None
+    keep = _thin(np.isfinite(np.hstack([before, after])).all(axis=1))
+    if keep.size == 0:
+        return None
+    before, after, targets = before[keep], after[keep], targets[keep]
+    key = make_key(targets, task)
+    shares = [agreement(points, key, targets) for points in (before, after)]
+    one = [_has_one_column(m) for m in (exhibit.map_before, exhibit.map_after)]
+    headings = "Before: plain distance", f"After: {exhibit.title}"
+    panels = [
+        _draw_panel(heading, points, key, share, flat)
+        for heading, points, share, flat in zip(headings, (before, after), shares, one, strict=True)
+    ]
+    caption = _phrase_caption(shares, key, len(keep), len(exhibit.map_targets))
+    return MapPair(panels[0], panels[1], key, caption)
+
+
+def _has_one_column(points: FloatArray) -> bool:
+    points = np.asarray(points)
+    return points.ndim < 2 or points.shape[1] < 2 or bool((points[:, 1] == 0).all())
+
+
+def _two_columns(points: FloatArray) -> FloatArray:
+    """The first two columns; a lone one is given a golden-ratio spread as its second."""
+    points = np.asarray(points, dtype=float)
+    if points.size == 0:
+        return np.empty((0, 2))
+    if not _has_one_column(points):
+        return points[:, :2]
+    line = points.reshape(len(points), -1)[:, 0]
+    width = np.ptp(line[np.isfinite(line)]) if np.isfinite(line).any() else 0.0
+    height = (np.arange(len(line)) * 0.6180339887) % 1 - 0.5
+    return np.column_stack([line, 0.35 * width * height])
+
+
+def _thin(usable: AnyArray) -> IntArray:
+    """At most ``MAX_POINTS`` usable rows, evenly spaced."""
+    rows = np.flatnonzero(usable)
+    if len(rows) <= MAX_POINTS:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, MAX_POINTS).round().astype(int)]
+
+
+def make_key(targets: AnyArray, task: Task) -> Key:
+    """Colour codes of targets: classes in natural order, or steps of a continuous scale."""
+    if task == "classification":
+        names, codes = np.unique(targets.astype(str), return_inverse=True)
+        order = sorted(range(len(names)), key=lambda i: natural_key(str(names[i])))
+        rank = np.empty(len(names), dtype=int)
+        rank[order] = np.arange(len(names))
+        return Key(rank[codes], tuple(str(names[i]) for i in order), continuous=False)
+    values = targets.astype(float)
+    finite = values[np.isfinite(values)]
+    low, high = np.quantile(finite, [0.02, 0.98]) if finite.size else (0.0, 0.0)
+    scaled = np.nan_to_num((values - low) / ((high - low) or 1.0))
+    codes = np.clip(np.floor(scaled * N_STEPS), 0, N_STEPS - 1).astype(int)
+    return Key(codes, (), continuous=True, low=format_value(low), high=format_value(high))
+
+
+def natural_key(name: str) -> tuple[int, float, str]:
+    """Numbers by value and before words: 2 comes before 10."""
+    try:
+        return 0, float(name), name
+    except ValueError:
+        return 1, 0.0, name
+
+
+def agreement(points: FloatArray, key: Key, targets: AnyArray) -> float:
+    """How well the map alone predicts: share of points whose nearest other point has their class.
+
+    For regression the correlation of their targets instead; NaN below three points.
+    """
+    if len(points) < 3:
+        return float("nan")
+    indices = np.asarray(cKDTree(points).query(points, k=2)[1])
+    # Where points coincide the first hit need not be the point itself.
+    itself = indices[:, 0] == np.arange(len(points))
+    nearest = np.where(itself, indices[:, 1], indices[:, 0])
+    if not key.continuous:
+        return float(np.mean(key.codes == key.codes[nearest]))
+    own, other = targets.astype(float), targets.astype(float)[nearest]
+    if not (np.isfinite(own).all() and own.std() > 0 and other.std() > 0):
+        return float("nan")
+    return float(np.corrcoef(own, other)[0, 1])
+
+
+def _draw_panel(
+    heading: str, points: FloatArray, key: Key, share: float, one_column: bool
+) -> MapPanel:
+    paper, n_outside = place(points)
+    remarks = []
+    if one_column:
+        remarks.append("One component only: height means nothing, it spreads the points.")
+    if n_outside:
+        far = count_of(n_outside, "far point")
+        remarks.append(f"{far} {'is' if n_outside == 1 else 'are'} drawn at the edge.")
+    return MapPanel(
+        heading=heading,
+        dots=_paint(paper, key),
+        labels=_label_classes(paper, key),
+        alt=_describe(heading, key, len(points), share),
+        remarks=tuple(remarks),
+    )
+
+
+def place(points: FloatArray) -> tuple[FloatArray, int]:
+    """Positions on the square, equal scale on both axes; far points are moved to its edge.
+
+    The square covers the middle 99 % of either component and a little more, so that a few
+    outliers do not squeeze all others into a corner.
+    """
+    low, high = np.quantile(points, [0.005, 0.995], axis=0)
+    centre = (low + high) / 2
+    half = 0.57 * float((high - low).max()) or float(np.abs(points - centre).max()) or 1.0
+    unit = (points - centre) / half
+    outside = (np.abs(unit) > 1).any(axis=1)
+    unit = np.clip(unit, -1, 1) * [1, -1]
+    return SIZE / 2 + unit * (SIZE / 2 - _MARGIN), int(outside.sum())
+
+
+def _paint(paper: FloatArray, key: Key) -> tuple[Dots, ...]:
+    layers = np.arange(len(paper)) * _LAYERS // max(len(paper), 1)
+    rng = np.random.default_rng(0)
+    layers = rng.permutation(layers)
+    dots = []
+    for layer in range(_LAYERS):
+        for code in np.unique(key.codes[layers == layer]):
+            chosen = paper[(layers == layer) & (key.codes == code)]
+            path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in chosen)
+            dots.append(Dots(int(code) % key.n_colours, int(code), path))
+    return tuple(dots)
+
+
+def _label_classes(paper: FloatArray, key: Key) -> tuple[Label, ...]:
+    if key.continuous or len(key.names) > MAX_LABELS:
+        return ()
+    names = [shorten(name, 12) for name in key.names]
+    middles = [np.median(paper[key.codes == code], axis=0) for code in range(len(names))]
+    places = push_apart(np.array(middles), np.array([len(name) for name in names]))
+    return tuple(
+        Label(round(float(x), 1), round(float(y), 1), name, code)
+        for code, (name, (x, y)) in enumerate(zip(names, places, strict=True))
+    )
+
+
+def push_apart(places: FloatArray, lengths: IntArray, n_rounds: int = 80) -> FloatArray:
+    """Move labels of the given lengths (in letters) until they hardly overlap any more."""
+    places = places.astype(float).copy()
+    for _ in range(n_rounds):
+        for i in range(len(places)):
+            for j in range(i):
+                room = np.array([4.0 * (lengths[i] + lengths[j]) + 3, 14.0])
+                gap = places[i] - places[j]
+                overlap = room - np.abs(gap)
+                if (overlap > 0).all():
+                    axis = int(overlap.argmin())
+                    step = (0.25 * overlap[axis] + 0.1) * (1.0 if gap[axis] >= 0 else -1.0)
+                    places[i, axis] += step
+                    places[j, axis] -= step
+    return np.clip(places, _MARGIN, SIZE - _MARGIN)
+
+
+def _describe(heading: str, key: Key, n_points: int, share: float) -> str:
+    head = f"Map, {heading}. {count_of(n_points, 'point')} by their first two components"
+    if key.continuous:
+        return (
+            f"{head}, coloured by target from {key.low} to {key.high}. {_phrase_share(share, key)}"
+        )
+    names = join_words([shorten(name, 24) for name in key.names], limit=MAX_LEGEND)
+    classes = count_of(len(key.names), "class", "classes")
+    return f"{head}, coloured by {classes} ({names}). {_phrase_share(share, key)}"
+
+
+def _phrase_share(share: float, key: Key) -> str:
+    if np.isnan(share):
+        return "There are too few points to say how well they separate."
+    if key.continuous:
+        return f"Points next to each other have targets that correlate by {share:.2f}."
+    return f"{format_share(share)} of the points lie next to a point of their own class."
+
+
+def _phrase_caption(shares: list[float], key: Key, n_shown: int, n_all: int) -> str:
+    shown = f"{count_of(n_shown, 'point')}"
+    shown += f" of {n_all:,}" if n_shown < n_all else ""
+    if np.isnan(shares).any():
+        return f"{shown}, first two components."
+    if key.continuous:
+        what = "the targets of points next to each other correlate by"
+        values = [f"{share:.2f}" for share in shares]
+    else:
+        what = "the share of points that lie next to one of their own class is"
+        values = [format_share(share) for share in shares]
+    return (
+        f"{shown}, first two components. On these maps alone {what} {values[0]} before and "
+        f"{values[1]} after.".replace(" %", f"{NBSP}%")
+    )

@@ -1,0 +1,155 @@
+"""A comparison as one self-contained HTML page: no network, no script but its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from .._types import Comparison, Exhibit, Row
+from . import (
+    _curves,
+    _maps,
+    _neighbors,
+    _numbers,
+    _palette,
+    _relevance,
+    _sentences,
+    _strips,
+)
+
+# Characters that no HTML page may hold, as they could come in by a file's or a column's name.
+_FORBIDDEN = dict.fromkeys((*range(9), 11, *range(14, 32), *range(127, 160)), "\ufffd")
+
+
+@dataclass(frozen=True)
+class MethodView:
+    """What one fitted metric shows."""
+
+    title: str
+    k: int
+    maps: _maps.MapPair | None
+    relevance: _relevance.RelevancePlot | None
+    spectrum: _relevance.SpectrumPlot | None
+    examples: tuple[_neighbors.ExampleView, ...]
+
+
+def render_page(comparison: Comparison) -> str:
+    """The report page of a comparison as HTML text."""
+    script = _source("page.js")
+    page = _environment().get_template("page.html").render(
+        comparison=comparison,
+        summary=_sentences.summarize(comparison),
+        caveats=_sentences.list_caveats(comparison),
+        curves=_curves.draw_curves(comparison),
+        strips=_strips.draw_strips(comparison),
+        methods=[_view(exhibit, comparison) for exhibit in _best_first(comparison)],
+        n_folds=max((len(row.errors) for row in comparison.rows), default=0),
+        style=Markup(_source("style.css")),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )  # fmt: skip
+    return page.translate(_FORBIDDEN)
+
+
+def write_page(comparison: Comparison, path: str | os.PathLike[str]) -> Path:
+    """Write the report page; an existing one is replaced only once the new one is complete.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    path : path of the HTML file; its folder is created when missing
+
+    Returns
+    -------
+    Path
+        Where the page was written.
+    """
+    path = Path(path)
+    # A file name that is not valid text reaches us as lone surrogates, which UTF-8 cannot hold.
+    content = render_page(comparison).encode("utf-8", errors="replace")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _replacing(path) as draft:
+        draft.write_bytes(content)
+    return path
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield draft
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _view(exhibit: Exhibit, comparison: Comparison) -> MethodView:
+    return MethodView(
+        title=exhibit.title,
+        k=exhibit.k,
+        maps=_maps.draw_maps(exhibit, comparison.task),
+        relevance=_relevance.draw_relevance(exhibit),
+        spectrum=_relevance.draw_spectrum(exhibit),
+        examples=_neighbors.show_examples(exhibit, comparison.task),
+    )
+
+
+def _best_first(comparison: Comparison) -> list[Exhibit]:
+    best = _sentences.best_row(comparison.rows)
+    winner = "" if best is None else best.method
+    return sorted(comparison.exhibits, key=lambda exhibit: exhibit.method != winner)
+
+
+def _sort_value(value: Any) -> str:
+    """A number for the script to sort by; empty where there is none."""
+    return repr(float(value)) if _numbers.is_known(value) else ""
+
+
+def _status_words(row: Row) -> str:
+    words = {"failed": "failed", "partial": "some folds failed"}
+    return words.get(row.status, "")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("vicinal.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "bare": _numbers.format_error_bare,
+        "count_of": _numbers.count_of,
+        "memory": _numbers.format_memory,
+        "p_value": _numbers.format_p,
+        "seconds": _numbers.format_seconds,
+        "shorten": _numbers.shorten,
+        "sort_value": _sort_value,
+        "status_words": _status_words,
+    }
+    environment.globals |= {
+        "is_measured": _sentences.is_measured,
+        "light": Markup(_palette.css_variables(dark=False)),
+        "dark": Markup(_palette.css_variables(dark=True)),
+        "n_steps": _palette.N_STEPS,
+        "n_colours": _palette.N_COLOURS,
+    }
+    return environment
+
+
+def _source(name: str) -> str:
+    loader = _environment().loader
+    assert loader is not None
+    return loader.get_source(_environment(), name)[0]

@@ -1,0 +1,165 @@
+"""The finding in plain words, never saying more than the rows show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .._types import Comparison, Row, Task
+from ._numbers import (
+    format_error,
+    format_error_pair,
+    is_known,
+    join_words,
+    phrase_cpu_seconds,
+    phrase_p,
+    shorten,
+)
+
+EUCLIDEAN = "euclidean"
+SIGNIFICANCE = 0.05
+
+
+def is_measured(row: Row) -> bool:
+    """Whether a row has an error to speak of (all folds, or at least some)."""
+    return row.status != "failed" and is_known(row.error_mean)
+
+
+def best_row(rows: Iterable[Row]) -> Row | None:
+    """The measured row of smallest error; ties go to the Euclidean row, then to the first.
+
+    A row that lacks folds is not compared with whole ones, unless there are none.
+    """
+    measured = [row for row in rows if is_measured(row)]
+    whole = [row for row in measured if row.status == "ok"] or measured
+    return min(whole, key=lambda row: (row.error_mean, row.method != EUCLIDEAN), default=None)
+
+
+def name_error(task: Task, k: int) -> str:
+    """ "3-NN error", or "3-NN error (nMSE)" for regression."""
+    return f"{k}-NN error" if task == "classification" else f"{k}-NN error (nMSE)"
+
+
+def summarize(comparison: Comparison) -> str:
+    """The finding: who is best, by how much, whether that is more than noise, at what cost."""
+    rows, dataset = comparison.rows, shorten(comparison.dataset, 80)
+    if not rows:
+        return f"Nothing was measured on {dataset}."
+    best = best_row(rows)
+    if best is None:
+        return _all_failed(rows, dataset)
+    euclidean = [row for row in rows if row.method == EUCLIDEAN and is_measured(row)]
+    learned = [row for row in rows if row.method != EUCLIDEAN and is_measured(row)]
+    if not learned:
+        return _only_euclidean(best, rows, comparison.task, dataset)
+    if best.method == EUCLIDEAN:
+        return _euclidean_wins(best, learned, comparison.task, dataset)
+    rival = next((row for row in euclidean if row.k == best.k), None)
+    if rival is None:
+        return _without_rival(best, comparison.task, dataset)
+    return _learned_wins(best, rival, comparison.task, dataset)
+
+
+def _all_failed(rows: tuple[Row, ...], dataset: str) -> str:
+    n_methods = len({row.method for row in rows})
+    who = "The only method" if n_methods == 1 else f"All {n_methods} methods"
+    return f"{who} failed on {dataset}; the table says why."
+
+
+def _only_euclidean(best: Row, rows: tuple[Row, ...], task: Task, dataset: str) -> str:
+    error = format_error(best.error_mean, task)
+    tried = any(row.method != EUCLIDEAN for row in rows)
+    rest = (
+        "every learned metric failed, and the table says why"
+        if tried
+        else "no learned metric was compared"
+    )
+    has = f"has a {name_error(task, best.k)} of {error} on {dataset}"
+    return f"Plain Euclidean distance {has}; {rest}."
+
+
+def _without_rival(best: Row, task: Task, dataset: str) -> str:
+    return (
+        f"{best.title} has the smallest {name_error(task, best.k)} on {dataset}: "
+        f"{format_error(best.error_mean, task)}. Plain Euclidean distance was not measured at "
+        f"k = {best.k}, so what was gained is not known."
+    )
+
+
+def _euclidean_wins(best: Row, learned: list[Row], task: Task, dataset: str) -> str:
+    closest = min(learned, key=lambda row: row.error_mean)
+    own, other = format_error_pair(best.error_mean, closest.error_mean, task)
+    at_k = "" if closest.k == best.k else f" (at k = {closest.k})"
+    head = f"No learned metric does better than plain Euclidean distance on {dataset}"
+    if closest.error_mean == best.error_mean:
+        return f"{head}: {closest.title}{at_k} only equals its {name_error(task, best.k)} of {own}."
+    tail = ""
+    if closest.k == best.k and is_known(closest.p_value) and closest.p_value is not None:
+        within = closest.p_value >= SIGNIFICANCE
+        kind = "which cannot be told from noise" if within else "clearly more"
+        tail = f", {kind} (paired test {phrase_p(closest.p_value)})"
+    return (
+        f"{head}: its {name_error(task, best.k)} of {own} is the smallest; "
+        f"the closest, {closest.title}{at_k}, has {other}{tail}."
+    )
+
+
+def _learned_wins(best: Row, rival: Row, task: Task, dataset: str) -> str:
+    before, after = format_error_pair(rival.error_mean, best.error_mean, task)
+    cost = f"for {phrase_cpu_seconds(best.fit_cpu_seconds)} of fitting"
+    cost = cost if is_known(best.fit_cpu_seconds) else "at a cost that was not measured"
+    cuts = f"{best.title} cuts the {name_error(task, best.k)} on {dataset} from {before} to {after}"
+    if best.p_value is None or not is_known(best.p_value):
+        return f"{cuts}, {cost}; whether that is more than noise could not be tested."
+    if best.p_value < SIGNIFICANCE:
+        return f"{cuts} (paired test {phrase_p(best.p_value)}), {cost}."
+    return (
+        f"{best.title} has the smallest {name_error(task, best.k)} on {dataset}, {after} against "
+        f"{before} for plain Euclidean distance, but the difference cannot be told "
+        f"from noise (paired test {phrase_p(best.p_value)})."
+    )
+
+
+def list_caveats(comparison: Comparison) -> list[str]:
+    """What a reader of the finding should know besides: own best k, failures, shortcuts."""
+    caveats = [_euclidean_at_its_best(comparison), *_failures(comparison)]
+    best = best_row(comparison.rows)
+    if best is not None:
+        caveats += [f"{best.title}: {note}" for note in best.notes]
+    return [caveat for caveat in caveats if caveat] + list(comparison.notes)
+
+
+def _euclidean_at_its_best(comparison: Comparison) -> str:
+    """Euclidean's best k, where it differs from the k of the finding: the fairer opponent."""
+    best = best_row(comparison.rows)
+    own = best_row(row for row in comparison.rows if row.method == EUCLIDEAN)
+    if best is None or own is None or best.method == EUCLIDEAN or own.k == best.k:
+        return ""
+    error = format_error_pair(own.error_mean, best.error_mean, comparison.task)[0]
+    return f"Plain Euclidean distance is at its best at k = {own.k}, with an error of {error}."
+
+
+def _failures(comparison: Comparison) -> list[str]:
+    if not any(is_measured(row) for row in comparison.rows):
+        return []
+    partial = list(dict.fromkeys(r.title for r in comparison.rows if r.status == "partial"))
+    sentences = []
+    if failed := _name_failed(comparison.rows):
+        sentences.append(f"Not measured: {join_words(failed)}. The table says why.")
+    if partial:
+        some = f"Some folds failed for {join_words(partial)}"
+        sentences.append(f"{some}; their errors are means over fewer folds.")
+    return sentences
+
+
+def _name_failed(rows: tuple[Row, ...]) -> list[str]:
+    """Methods that failed, with the k at which they did where they succeeded at others."""
+    measured = {row.method for row in rows if is_measured(row)}
+    failed: dict[str, list[Row]] = {}
+    for row in rows:
+        if not is_measured(row):
+            failed.setdefault(row.method, []).append(row)
+    return [
+        group[0].title
+        + (f" at k = {join_words([str(r.k) for r in group])}" if method in measured else "")
+        for method, group in failed.items()
+    ]
