@@ -5,17 +5,17 @@ The other k−k' places go to the nearest points of the other classes, at most k
 (τ=0: ties in the vote allowed, τ=1: forbidden). The best total over all k' is the optimum.
 
 The saving. With U_c the c nearest points of every class pooled, the places left by k' are filled
-from U_{k'−τ} without class r, and the k nearest of U_c suffice since at most c of them
-belong to r. ``fill_pools`` keeps these k nearest for c = 0..k−1, each from the one before:
-class r enters level c only if its (c−1)-th point was among the k nearest of level c−1. So all
-R targets cost O(R·k + k³) together, after the pass over the distances.
+from U_{k'−τ} without class r, and the k nearest of U_c suffice since at most c of them belong
+to r. ``fill_pools`` keeps these k nearest for c = 0..k−1, each from the one before: class r enters
+level c only if its (c−1)-th point was among the k nearest of level c−1. So all R targets cost
+O(R·k + k³) together, after the pass over the distances.
 
-Ties. Equal distances: the lower position first. Equal totals for one target: the larger k'.
-Equal values of ĥ: the query's own class first, then the lower class. A total is the float64
-sum of the target's distances plus the float64 sum of the others', both in ascending order, so
-loss ≥ 0 holds exactly and the readable twin in ``_reference`` gives the same bits.
+Ties. Equal distances: the lower id first. Equal totals for one target: the larger k'. Equal values
+of ĥ: the query's own class first, then the lower class. A total is the float64 sum of the target's
+distances plus the float64 sum of the others', both in ascending order, so loss ≥ 0 holds exactly
+and the readable twin in ``_reference`` gives the same bits.
 
-Batched entry points (no GIL held, no allocation per row: share rows among threads by slicing):
+Entry points (they hold no GIL and allocate nothing per row: share rows among threads by slicing):
 
 ``infer_sets(squared_distances (m, c), labels (m, c), targets (m,), k, costs (R, R),
 star (m, k), hat (m, k), loss (m,), voted (m,))``
@@ -25,201 +25,213 @@ star (m, k), hat (m, k), loss (m,), voted (m,))``
     dtypes: distances float32 or float64, labels and targets int32 (preferred) or int64,
     costs and loss float64, star, hat and voted int32.
 
+``infer_tables(table KBest of m queries, targets (m,), costs, star, hat, loss, voted)``
+    The same from a k-best table; star and hat hold the table's ids.
+
 Within a row of ``star`` or ``hat`` the voted class comes first, then the others, each ascending.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._kbest import collect_row
+from vicinal._kernels._kbest import KBest, collect_row, inner
 from vicinal._types import FloatArray, IntArray
+
+# Typed, because numba would compile one version of a function for every literal it is given.
+ZERO: Any = np.int64(0)
+ALLOW_TIES: Any = np.int64(0)
+FORBID_TIES: Any = np.int64(1)
+NOBODY: Any = np.int32(-1)
+
+
+class Pools(NamedTuple):
+    """Level c: the k nearest of U_c, ascending; ``size`` (k,) of them.
+
+    ``distance``, ``owner`` (class) and ``point`` (id) of shape (k, k); ``prefix`` (k, k+1) running
+    sums of ``distance``; ``rival`` (R,) the last row whose pools the class occurred in.
+    """
+
+    distance: FloatArray
+    owner: IntArray
+    point: IntArray
+    size: IntArray
+    prefix: FloatArray
+    rival: IntArray
 
 
 @njit(cache=True, nogil=True)
-def _enter_pool(
+def new_pools(n_classes: int, k: int) -> Pools:
+    """Return room for one query's pools."""
+    rival = np.empty(n_classes, np.int32)
+    for r in range(n_classes):
+        rival[r] = -1
+    return Pools(
+        np.empty((k, k), np.float64),
+        np.empty((k, k), np.int32),
+        np.empty((k, k), np.int32),
+        np.empty(k, np.int32),
+        np.empty((k, k + 1), np.float64),
+        rival,
+    )
+
+
+@inner
+def enter_pool(
+    c: int,
+    size: int,
+    value: float,
+    r: int,
+    point: int,
     distance: FloatArray,
     owner: IntArray,
-    depth: IntArray,
-    size: int,
-    k: int,
-    best: FloatArray,
-    which: IntArray,
-    r: int,
-    rank: int,
+    points: IntArray,
 ) -> int:
-    """Insert class r's point of that rank into one sorted pool of at most k; return its size."""
-    value, point = best[r, rank], which[r, rank]
+    """Insert a point of class r into level c, sorted, at most k; return the level's size."""
+    k = distance.shape[1]
     place = size
     while place > 0:
-        before = distance[place - 1]
-        if before < value:
-            break
-        if before == value and which[owner[place - 1], depth[place - 1]] < point:
+        before = distance[c, place - 1]
+        if before < value or (before == value and points[c, place - 1] < point):
             break
         place -= 1
     if place >= k:
         return size
     size = min(size + 1, k)
     for p in range(size - 1, place, -1):
-        distance[p], owner[p], depth[p] = distance[p - 1], owner[p - 1], depth[p - 1]
-    distance[place], owner[place], depth[place] = value, r, rank
+        distance[c, p] = distance[c, p - 1]
+        owner[c, p] = owner[c, p - 1]
+        points[c, p] = points[c, p - 1]
+    distance[c, place], owner[c, place], points[c, place] = value, r, point
     return size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_pools(
+    t: int,
     best: FloatArray,
     which: IntArray,
-    count: IntArray,
+    filled: IntArray,
     present: IntArray,
     n_present: int,
-    k: int,
-    distance: FloatArray,
-    owner: IntArray,
-    depth: IntArray,
-    size: IntArray,
-    prefix: FloatArray,
+    pools: Pools,
 ) -> None:
-    """Fill level c with the k nearest of U_c, for c = 0..k−1, and with its running sums.
-
-    ``distance``, ``owner``, ``depth`` (k, k), ``size`` (k,), ``prefix`` (k, k+1): entry e of
-    level c is class ``owner[c, e]``'s point of rank ``depth[c, e]``.
-    """
+    """Fill levels 0..k−1 from query t's table: cost O(R + k³) at worst, mostly far less."""
+    distance, owner, point, size, prefix, _ = pools
     size[0] = 0
-    prefix[0, 0] = 0.0
-    for c in range(1, k):
-        n = size[c - 1]
-        distance[c, :n], owner[c, :n] = distance[c - 1, :n], owner[c - 1, :n]
-        depth[c, :n] = depth[c - 1, :n]
-        for e in range(n_present if c == 1 else size[c - 1]):
+    for c in range(1, best.shape[2]):
+        before = np.int64(size[c - 1])
+        n = before
+        for e in range(before):
+            distance[c, e], owner[c, e] = distance[c - 1, e], owner[c - 1, e]
+            point[c, e] = point[c - 1, e]
+        for e in range(n_present if c == 1 else before):
             r = present[e] if c == 1 else owner[c - 1, e]
-            if count[r] < c or (c > 1 and depth[c - 1, e] != c - 2):
+            if c > 1 and (filled[t, r] < c or point[c - 1, e] != which[t, r, c - 2]):
                 continue
-            n = _enter_pool(distance[c], owner[c], depth[c], n, k, best, which, r, c - 1)
+            n = enter_pool(c, n, best[t, r, c - 1], r, which[t, r, c - 1], distance, owner, point)
         size[c] = n
         prefix[c, 0] = 0.0
         for e in range(n):
             prefix[c, e + 1] = prefix[c, e] + distance[c, e]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_total(
-    r: int, places: int, distance: FloatArray, owner: IntArray, size: int, prefix: FloatArray
+    r: int, places: int, cap: int, distance: FloatArray, owner: IntArray, size: IntArray
 ) -> float:
-    """Return the total of the nearest ``places`` of one pool that are not of class r, or inf."""
-    if places > size:
-        return np.inf
+    """Return the total of the nearest ``places`` of level ``cap`` not of class r, or inf."""
     total = 0.0
-    for e in range(size):
-        if places == 0:
-            break
-        if owner[e] != r:
-            total += distance[e]
+    for e in range(size[cap]):
+        if owner[cap, e] != r:
+            total += distance[cap, e]
             places -= 1
-    return total if places == 0 else np.inf
+            if places == 0:
+                return total
+    return np.inf
 
 
-@njit(cache=True, nogil=True)
+@inner
 def target_total(
-    r: int,
-    forbid: int,
-    k: int,
-    rival: bool,
-    best: FloatArray,
-    count: IntArray,
-    distance: FloatArray,
-    owner: IntArray,
-    size: IntArray,
-    prefix: FloatArray,
+    t: int, r: int, forbid: int, rival: bool, best: FloatArray, filled: IntArray, pools: Pools
 ) -> tuple[float, int]:
     """Return the smallest total of a set voting for r, and its k' (inf, 0 where none can).
 
-    ``rival`` says that class r occurs in the pools; elsewhere the running sums serve as they are.
+    ``rival`` says that r occurs in the pools; else the running sums serve as they are.
     """
-    least, chosen = np.inf, 0
-    own = 0.0
-    for n in range(1, count[r] + 1):
-        own += best[r, n - 1]
+    distance, owner, _, size, prefix, _ = pools
+    k = best.shape[2]
+    least, chosen, own = np.inf, ZERO, 0.0
+    for n in range(1, filled[t, r] + 1):
+        own += best[t, r, n - 1]
         cap, places = n - forbid, k - n
         if places == 0:
-            others = 0.0
-        elif rival:
-            others = fill_total(r, places, distance[cap], owner[cap], size[cap], prefix[cap])
-        elif places <= size[cap]:
-            others = prefix[cap, places]
+            total = own
+        elif places > size[cap]:
+            continue
+        elif not rival:
+            total = own + prefix[cap, places]
         else:
-            others = np.inf
-        if own + others <= least and own + others < np.inf:
-            least, chosen = own + others, n
+            total = own + fill_total(r, places, cap, distance, owner, size)
+        if total <= least and total < np.inf:
+            least, chosen = total, n
     return least, chosen
 
 
-@njit(cache=True, nogil=True)
+@inner
 def write_set(
-    r: int,
-    n: int,
-    cap: int,
-    k: int,
-    which: IntArray,
-    owner: IntArray,
-    depth: IntArray,
-    out: IntArray,
+    t: int, r: int, n: int, cap: int, which: IntArray, pools: Pools, i: int, out: IntArray
 ) -> None:
-    """Write the n nearest of class r, then the k−n nearest others of the pool with that cap."""
-    out[:n] = which[r, :n]
+    """Write the n nearest of class r, then the nearest others of level ``cap``, to row i."""
+    owner, point = pools.owner, pools.point
+    for p in range(n):
+        out[i, p] = which[t, r, p]
     e = 0
-    while n < k:
-        if owner[cap, e] != r:
-            out[n] = which[owner[cap, e], depth[cap, e]]
-            n += 1
+    for p in range(n, out.shape[1]):
+        while owner[cap, e] == r:
+            e += 1
+        out[i, p] = point[cap, e]
         e += 1
 
 
-@njit(cache=True, nogil=True)
-def infer_table(
+@inner
+def infer_query(
+    t: int,
     best: FloatArray,
     which: IntArray,
-    count: IntArray,
+    filled: IntArray,
     present: IntArray,
     n_present: int,
     y: int,
-    k: int,
     costs: FloatArray,
-    distance: FloatArray,
-    owner: IntArray,
-    depth: IntArray,
-    size: IntArray,
-    prefix: FloatArray,
-    rival: IntArray,
+    pools: Pools,
+    i: int,
     star: IntArray,
     hat: IntArray,
 ) -> tuple[float, int]:
-    """Write h* and ĥ of one query from its k-best table; return the loss and the class voted."""
-    fill_pools(best, which, count, present, n_present, k, distance, owner, depth, size, prefix)
-    nearest = min(1, k - 1)
-    for e in range(size[nearest]):
-        rival[owner[nearest, e]] = 1
-    own, n_star = target_total(y, 1, k, rival[y] > 0, best, count, distance, owner, size, prefix)
-    voted, top, n_hat = -1, -np.inf, 0
-    if n_star > 0:
-        for p in range(-1, n_present):
-            r = y if p < 0 else present[p]
-            total, n = target_total(
-                r, 0, k, rival[r] > 0, best, count, distance, owner, size, prefix
-            )
-            value = costs[y, r] - total
-            if n > 0 and (value > top or (value == top and voted != y and r < voted)):
-                voted, top, n_hat = r, value, n
-    for e in range(size[nearest]):
-        rival[owner[nearest, e]] = 0
+    """Write h* and ĥ of query t to row i; return the loss and the class ĥ votes for."""
+    fill_pools(t, best, which, filled, present, n_present, pools)
+    # Whatever occurs in any level occurs in the first that is not empty.
+    nearest, rival = min(1, star.shape[1] - 1), pools.rival
+    for e in range(pools.size[nearest]):
+        rival[pools.owner[nearest, e]] = i
+    own, n_star = target_total(t, y, FORBID_TIES, rival[y] == i, best, filled, pools)
+    voted, top, n_hat = NOBODY, -np.inf, ZERO
+    for p in range(-1, n_present if n_star > 0 else -1):
+        r = y if p < 0 else present[p]
+        total, n = target_total(t, r, ALLOW_TIES, rival[r] == i, best, filled, pools)
+        value = costs[y, r] - total
+        if n > 0 and (value > top or (value == top and voted != y and r < voted)):
+            voted, top, n_hat = r, value, n
     if n_star == 0:
-        star[:] = -1
-        hat[:] = -1
-        return 0.0, -1
-    write_set(y, n_star, n_star - 1, k, which, owner, depth, star)
-    write_set(voted, n_hat, min(n_hat, k - 1), k, which, owner, depth, hat)
+        for p in range(star.shape[1]):
+            star[i, p] = hat[i, p] = -1
+        return 0.0, voted
+    write_set(t, y, n_star, n_star - 1, which, pools, i, star)
+    write_set(t, voted, n_hat, min(n_hat, star.shape[1] - 1), which, pools, i, hat)
     return top + own, voted
 
 
@@ -237,33 +249,43 @@ def infer_sets(
 ) -> None:
     """Write h*, ĥ, the loss and ĥ's vote of every row of candidates (see the top of the file)."""
     n_classes = costs.shape[0]
-    best = np.empty((n_classes, k), np.float64)
-    which = np.empty((n_classes, k), np.int32)
-    count = np.zeros(n_classes, np.int32)
-    present = np.empty(n_classes, np.int32)
-    rival = np.zeros(n_classes, np.int32)
-    distance, prefix = np.empty((k, k), np.float64), np.empty((k, k + 1), np.float64)
-    owner, depth = np.empty((k, k), np.int32), np.empty((k, k), np.int32)
-    size = np.empty(k, np.int32)
+    pools = new_pools(n_classes, k)
+    best = np.empty((1, n_classes, k), np.float64)
+    which = np.empty((1, n_classes, k), np.int32)
+    filled, present = np.empty((1, n_classes), np.int32), np.empty(n_classes, np.int32)
+    for r in range(n_classes):
+        filled[0, r] = 0
     for i in range(squared_distances.shape[0]):
-        n_present = collect_row(squared_distances[i], labels[i], k, best, which, count, present)
-        loss[i], voted[i] = infer_table(
-            best,
-            which,
-            count,
-            present,
-            n_present,
-            targets[i],
-            k,
-            costs,
-            distance,
-            owner,
-            depth,
-            size,
-            prefix,
-            rival,
-            star[i],
-            hat[i],
+        n_present = collect_row(squared_distances, labels, i, best, which, filled, present)
+        y = np.int32(targets[i])
+        loss[i], voted[i] = infer_query(
+            ZERO, best, which, filled, present, n_present, y, costs, pools, i, star, hat
         )
         for p in range(n_present):
-            count[present[p]] = 0
+            filled[0, present[p]] = 0
+
+
+@njit(cache=True, nogil=True)
+def infer_tables(
+    table: KBest,
+    targets: IntArray,
+    costs: FloatArray,
+    star: IntArray,
+    hat: IntArray,
+    loss: FloatArray,
+    voted: IntArray,
+) -> None:
+    """Write h*, ĥ, the loss and ĥ's vote of every query of a k-best table."""
+    best, which, filled = table
+    n_classes = costs.shape[0]
+    pools, present = new_pools(n_classes, best.shape[2]), np.empty(n_classes, np.int32)
+    for i in range(best.shape[0]):
+        n_present = ZERO
+        for r in range(n_classes):
+            if filled[i, r] > 0:
+                present[n_present] = r
+                n_present += 1
+        y = np.int32(targets[i])
+        loss[i], voted[i] = infer_query(
+            i, best, which, filled, present, n_present, y, costs, pools, i, star, hat
+        )

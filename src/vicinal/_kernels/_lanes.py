@@ -1,0 +1,124 @@
+"""Sixty-four neighbouring floats at a time: the vector operations behind the k-best pass.
+
+The compiler does not find these by itself: a least entry and a comparison whose outcome is
+kept as one bit a lane. They are written for it as vectors of ``LANES`` floats, which it maps onto
+whatever the processor has. ``flat`` is a contiguous one-dimensional float array and ``offset``
+the place of the first lane in it; nothing checks that ``offset + LANES`` stays inside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import extending, types
+
+LANES = 64
+
+intrinsic: Any = extending.intrinsic  # its type hints describe another calling convention
+
+_INT32 = ir.IntType(32)
+
+
+def _lanes_at(context: Any, builder: Any, array_type: Any, array: Any, offset: Any) -> Any:
+    """Return a pointer to LANES entries of the array, from ``offset`` on."""
+    data = context.make_array(array_type)(context, builder, array).data
+    lanes = ir.VectorType(context.get_data_type(array_type.dtype), LANES)
+    return builder.bitcast(builder.gep(data, [offset]), lanes.as_pointer())
+
+
+def _load(context: Any, builder: Any, array_type: Any, array: Any, offset: Any) -> Any:
+    pointer = _lanes_at(context, builder, array_type, array, offset)
+    # Rows start anywhere, so no more than the alignment of one number may be promised.
+    return builder.load(pointer, align=array_type.dtype.bitwidth // 8)
+
+
+def _repeat(builder: Any, value: Any) -> Any:
+    """Return the value in every lane."""
+    lanes = ir.VectorType(value.type, LANES)
+    first = builder.insert_element(ir.Constant(lanes, ir.Undefined), value, _INT32(0))
+    everywhere = ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES)
+    return builder.shuffle_vector(first, ir.Constant(lanes, ir.Undefined), everywhere)
+
+
+def _smaller(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+
+def _least(builder: Any, lanes: Any) -> Any:
+    """Fold the lanes in half until the least one is left."""
+    width = LANES
+    while width > 1:
+        width //= 2
+        undefined = ir.Constant(lanes.type, ir.Undefined)
+        halves = [
+            builder.shuffle_vector(
+                lanes,
+                undefined,
+                ir.Constant(ir.VectorType(_INT32, width), list(range(start, start + width))),
+            )
+            for start in (0, width)
+        ]
+        lanes = _smaller(builder, *halves)
+    return builder.extract_element(lanes, _INT32(0))
+
+
+@intrinsic
+def lower(typing_context: Any, lows: Any, flat: Any, offset: Any) -> Any:
+    """Lower each of the LANES entries of ``lows`` to the entry of ``flat``, where that is less."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        lows_type, flat_type, _ = signature.args
+        entries = _load(context, builder, flat_type, arguments[1], arguments[2])
+        kept = _lanes_at(context, builder, lows_type, arguments[0], ir.IntType(64)(0))
+        align = lows_type.dtype.bitwidth // 8
+        lowered = _smaller(builder, entries, builder.load(kept, align=align))
+        builder.store(lowered, kept, align=align)
+        return context.get_dummy_value()
+
+    return types.void(lows, flat, types.intp), generate
+
+
+@intrinsic
+def least_above(typing_context: Any, lows: Any, floor: Any) -> Any:
+    """Return the least of the LANES entries that is greater than ``floor``, or inf."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        entries = _load(context, builder, signature.args[0], arguments[0], ir.IntType(64)(0))
+        above = builder.fcmp_ordered(">", entries, _repeat(builder, arguments[1]))
+        infinite = ir.Constant(entries.type, [float("inf")] * LANES)
+        return _least(builder, builder.select(above, entries, infinite))
+
+    return lows.dtype(lows, lows.dtype), generate
+
+
+@intrinsic
+def at_most(typing_context: Any, flat: Any, offset: Any, limit: Any) -> Any:
+    """Return a 64-bit mask of the LANES entries from ``offset`` on that are at most ``limit``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        entries = _load(context, builder, signature.args[0], arguments[0], arguments[1])
+        found = builder.fcmp_ordered("<=", entries, _repeat(builder, arguments[2]))
+        return builder.bitcast(found, ir.IntType(LANES))
+
+    return types.uint64(flat, types.intp, flat.dtype), generate
+
+
+@intrinsic
+def first_lane(typing_context: Any, mask: Any) -> Any:
+    """Return the number of the lowest bit that is set; the mask must not be zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def lanes_set(typing_context: Any, mask: Any) -> Any:
+    """Return how many bits are set."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
