@@ -41,7 +41,7 @@ def test_numbers_stay_and_text_becomes_one_feature_a_value(write):
     assert dataset.y.tolist() == [0, 1, 0]
     assert dataset.task == "classification"
     assert dataset.name == "table.csv"
-    assert dataset.extras["blocks"].tolist() == [0, 1, 1]
+    assert dataset.extras["blocks"].tolist() == [[0, 1, 1]]
 
 
 def test_flags_become_two_features(write):

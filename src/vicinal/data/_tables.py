@@ -47,8 +47,8 @@ def read_table(
     Returns
     -------
     Dataset
-        ``X`` (n, d) float64; ``y`` codes into ``classes`` or floats; with ``extras["blocks"]``,
-        the column each feature was made from.
+        ``X`` (n, d) float64; ``y`` codes into ``classes`` or floats; with ``extras["blocks"]``
+        (1, d), the column each feature was made from.
 
     Raises
     ------
@@ -103,7 +103,8 @@ def imputer_for(dataset: Dataset) -> Imputer | None:
     """
     if not np.isnan(dataset.X).any():
         return None
-    return Imputer(blocks=dataset.extras.get(BLOCKS))
+    blocks = dataset.extras.get(BLOCKS)
+    return Imputer(blocks=None if blocks is None else np.ravel(blocks))
 
 
 def infer_task(column: pd.Series) -> Task:
@@ -213,7 +214,7 @@ def _as_dataset(
         task=task,
         feature_names=tuple(encoder.feature_names_),
         classes=classes,
-        extras={BLOCKS: encoder.blocks_},
+        extras={BLOCKS: encoder.blocks_[None, :]},  # not one entry a row: never to be sampled
     )
 
 

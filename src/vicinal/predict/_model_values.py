@@ -143,9 +143,21 @@ def _decode_estimator(value: Any, arrays: Callable[[int], AnyArray]) -> Any:
     if _is_index(kind):
         raise ValueError(f"{value['type']} is stored with a state, but it is an index")
     state = _decode_state(value["state"], arrays)
+    _check_codes(state)
     estimator = kind.__new__(kind)
     estimator.__setstate__(state)
     return estimator
+
+
+def _check_codes(state: dict[str, Any]) -> None:
+    """Refuse labels outside the classes: compiled votes count them without looking."""
+    codes, classes = state.get("_codes"), state.get("classes_")
+    if codes is None or classes is None:
+        return
+    if codes.dtype.kind not in "iu" or (
+        codes.size and not 0 <= codes.min() <= codes.max() < len(classes)
+    ):
+        raise ValueError("its training labels are not among its classes")
 
 
 def _decode_index(value: Any, arrays: Callable[[int], AnyArray]) -> Any:
