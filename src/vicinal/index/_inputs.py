@@ -1,0 +1,83 @@
+"""What an index accepts: finite numbers in rows, a block size, a radius."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+
+from vicinal._types import FloatArray
+
+DEFAULT_BLOCK_SIZE = 1024
+
+# The squares of larger values leave float64.
+_LARGEST_VALUE = 1e150
+
+
+def check_vectors(vectors: ArrayLike, name: str = "vectors") -> FloatArray:
+    """Return finite rows as a C-ordered array of float32 (where that loses nothing) or float64."""
+    rows = _as_floats(vectors, name)
+    if rows.shape[1] == 0 or (name == "vectors" and len(rows) == 0):
+        raise ValueError(f"{name} must have at least one row and one column, got {rows.shape}.")
+    _refuse_extremes(rows, name)
+    return rows
+
+
+def check_queries(queries: ArrayLike, vectors: FloatArray) -> FloatArray:
+    """Return queries as :func:`check_vectors` does; their width must be that of the vectors."""
+    rows = check_vectors(queries, "queries")
+    if rows.shape[1] != vectors.shape[1]:
+        raise ValueError(
+            f"queries have {rows.shape[1]} columns, but the indexed vectors have "
+            f"{vectors.shape[1]}."
+        )
+    return rows
+
+
+def check_block_size(block_size: Any) -> int:
+    """Return the block size; None is the default of 1,024."""
+    if block_size is None:
+        return DEFAULT_BLOCK_SIZE
+    if (
+        isinstance(block_size, bool)
+        or not isinstance(block_size, int | np.integer)
+        or block_size < 1
+    ):
+        raise ValueError(f"block_size must be a whole number of at least 1, got {block_size!r}.")
+    return int(block_size)
+
+
+def check_radius(radius: Any) -> float:
+    """Return the radius as a float; refuse what is not a number, NaN or negative."""
+    if (
+        isinstance(radius, bool)
+        or not isinstance(radius, int | float | np.number)
+        or not radius >= 0
+    ):
+        raise ValueError(f"radius must be a number of at least 0, got {radius!r}.")
+    return float(radius)
+
+
+def _as_floats(vectors: ArrayLike, name: str) -> FloatArray:
+    if issparse(vectors):
+        raise ValueError(f"{name} are sparse; an index holds dense rows: call .toarray() first.")
+    rows = np.asarray(vectors)
+    if rows.ndim != 2:
+        raise ValueError(f"{name} must have two axes (rows, columns), got shape {rows.shape}.")
+    if rows.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be real numbers, got values of type {rows.dtype}.")
+    keeps = np.can_cast(rows.dtype, np.float32, casting="safe")
+    return np.ascontiguousarray(rows, dtype=np.float32 if keeps else np.float64)
+
+
+def _refuse_extremes(rows: FloatArray, name: str) -> None:
+    largest, smallest = float(rows.max(initial=0.0)), float(rows.min(initial=0.0))
+    if not (np.isfinite(largest) and np.isfinite(smallest)):
+        row = int(np.argmin(np.isfinite(rows).all(axis=1)))
+        raise ValueError(f"{name} hold NaN or infinity, first in row {row}; remove or impute it.")
+    if max(largest, -smallest) > _LARGEST_VALUE:
+        raise ValueError(
+            f"{name} hold values beyond {_LARGEST_VALUE:g}, whose squares overflow; rescale them."
+        )
