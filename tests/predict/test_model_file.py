@@ -434,8 +434,8 @@ def test_a_pickle_of_a_trap_is_refused_and_runs_nothing(saved, tmp_path):
 
 def test_a_skops_file_that_names_a_command_is_refused_and_runs_nothing(saved, tmp_path):
     node = {"__class__": "system", "__module__": "posix", "__loader__": "FunctionNode"}
-    call = {"__class__": "partial", "__module__": "functools", "__loader__": "PartialNode",
-            "content": {"func": node, "args": {"content": [f"touch {tmp_path / 'ran'}"]}}}  # fmt: skip
+    content = {"func": node, "args": {"content": [f"touch {tmp_path / 'ran'}"]}}
+    call = {"__class__": "partial", "__loader__": "PartialNode", "content": content}
     with zipfile.ZipFile(saved, "w") as archive:
         archive.writestr("schema.json", json.dumps({**call, "protocol": 3}))
     with pytest.raises(ValueError, match=r"holds a member named 'schema\.json'"):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MAX_CATEGORIES = 1000
 # Beyond this, neighbouring whole numbers share one float64.
 MAX_WHOLE = 2**53
+# Rows are numbered as NumPy, pandas and the neighbours' row numbers are.
+FROM_0 = "counting from 0"
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}.*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})"
 )
@@ -258,10 +260,11 @@ def _categories(column: pd.Series) -> list[str]:
     numbers = [value for value in values if _is_number(value)]
     if len(values) > 10 and len(numbers) > len(values) / 2 and len(numbers) < len(values):
         others = [value for value in values if not _is_number(value)]
-        row = int(np.flatnonzero(texts == others[0])[0]) + 1
+        row = int(np.flatnonzero(texts == others[0])[0])
         raise ValueError(
             f"Column {column.name!r} is of numbers but for {quoted(others, 5)} (first in row "
-            f"{row}). Write missing values as empty cells, and numbers without units or commas."
+            f"{row}, {FROM_0}). Write missing values as empty cells, and numbers without units or "
+            "commas."
         )
     if len(values) > MAX_CATEGORIES or (len(values) > 50 and len(values) > len(texts) / 2):
         raise ValueError(
@@ -310,7 +313,8 @@ def _numbers(frame: pd.DataFrame, names: list[str]) -> FloatArray:
         bad = [names[number] for number in np.flatnonzero(infinite.any(axis=0))]
         raise ValueError(
             f"Infinite values in column{'s' * (len(bad) > 1)} {quoted(bad)} (first in row "
-            f"{row + 1}: {values[row, column]}). Correct them, or leave them empty and impute."
+            f"{row}, {FROM_0}: {values[row, column]}). Correct them, or leave them empty and "
+            "impute."
         )
     return values
 
@@ -324,8 +328,8 @@ def _parsed(column: pd.Series) -> pd.Series:
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise ValueError(
-            f"Column {column.name!r} must hold numbers, but row {row + 1} holds "
-            f"{str(column.iloc[row])!r}."
+            f"Column {column.name!r} must hold numbers, but row {row} ({FROM_0}) "
+            f"holds {str(column.iloc[row])!r}."
         )
     return numbers.astype(np.float64)
 

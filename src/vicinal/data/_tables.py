@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._types import AnyArray, Dataset, FloatArray, Task
-from vicinal.data._table_encoder import Imputer, TableEncoder
+from vicinal.data._table_encoder import FROM_0, Imputer, TableEncoder
 from vicinal.data._table_files import quoted, read_frame, table_suffix
 
 if TYPE_CHECKING:
@@ -107,6 +107,16 @@ def imputer_for(dataset: Dataset) -> Imputer | None:
     return Imputer(blocks=None if blocks is None else np.ravel(blocks))
 
 
+def dataset_frame(dataset: Dataset) -> tuple[pd.DataFrame, pd.Series]:
+    """Return a data set as a table: its features by name, and its target with class names."""
+    import pandas as pd
+
+    n_features = dataset.X.shape[1]
+    names = list(dataset.feature_names) or [f"x{number}" for number in range(n_features)]
+    target = np.array(dataset.classes)[dataset.y] if dataset.classes else dataset.y
+    return pd.DataFrame(dataset.X, columns=names), pd.Series(target, name="target")
+
+
 def infer_task(column: pd.Series) -> Task:
     """Return the task a target stands for; see :func:`read_table` for the rule."""
     import pandas as pd
@@ -169,7 +179,7 @@ def target_numbers(column: pd.Series) -> FloatArray:
     if len(wrong):
         raise ValueError(
             f"The target {column.name!r} must hold finite numbers for regression, but row "
-            f"{wrong[0] + 1} holds {str(column.iloc[wrong[0]])!r}."
+            f"{wrong[0]} ({FROM_0}) holds {str(column.iloc[wrong[0]])!r}."
         )
     if np.ptp(values) == 0:
         raise ValueError(
@@ -185,14 +195,14 @@ def _is_flag(column: pd.Series) -> bool:
 
 
 def _refuse_missing_targets(column: pd.Series) -> None:
-    rows = np.flatnonzero(column.isna().to_numpy()) + 1
+    rows = np.flatnonzero(column.isna().to_numpy())
     if len(rows):
         shown = ", ".join(str(row) for row in rows[:10])
         more = f" and {len(rows) - 10} more" if len(rows) > 10 else ""
         raise ValueError(
             f"The target {column.name!r} is missing in {len(rows)} row{'s' * (len(rows) > 1)} "
-            f"({shown}{more}, the first below the header being 1). Fill it in or remove those "
-            "rows; targets are never imputed."
+            f"({shown}{more}, {FROM_0}). Fill it in or remove those rows; targets are never "
+            "imputed."
         )
 
 
