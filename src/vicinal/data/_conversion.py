@@ -1,0 +1,105 @@
+"""A source's own files -> the stored file, recognised before it is trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from vicinal._types import AnyArray
+from vicinal.data._download import DataCorruptError, DataUnavailableError
+from vicinal.data._fingerprint import fingerprint, same_fingerprint
+from vicinal.data._registry import Entry, StoredFile, registry
+
+
+def convert(entry: Entry, files: Mapping[str, Path], folder: Path) -> Path:
+    """Turn a source's own files into the stored file, after checking what they hold.
+
+    The stored file is written to `folder`, with its own checksum beside it: compression is not
+    the same everywhere, so it need not equal the registered one byte for byte.
+    """
+    assert entry.stored is not None
+    assert entry.source.read is not None
+    names = ", ".join(files)
+    try:
+        arrays = entry.source.read(files)
+        problems = [p for p in (_differs(e, arrays) for e in _entries_of(entry)) if p]
+    except Exception as error:  # a damaged file may break any parser, in any way
+        raise DataCorruptError(f"cannot make sense of {names} for {entry.name}: {error}") from error
+    if problems:
+        raise DataCorruptError(f"{names} does not hold the registered data: {problems[0]}")
+    return _save(folder / entry.stored.name, arrays, files)
+
+
+def _entries_of(entry: Entry) -> list[Entry]:
+    """Return all entries that share this one's stored file (targets, domains)."""
+    others = [e for e in registry().values() if e.stored == entry.stored and e.name != entry.name]
+    return [entry, *others]
+
+
+def _differs(entry: Entry, arrays: Mapping[str, AnyArray]) -> str | None:
+    """Compare what was read with what was measured when the set was registered."""
+    decoded, known = entry.decode(arrays), entry.measured
+    X = decoded.X if decoded.divisor == 1.0 else decoded.X / decoded.divisor
+    if X.shape != known.shape:
+        return f"{entry.name} should have shape {known.shape}, found {X.shape}."
+    counts = tuple(int(n) for n in np.bincount(decoded.y)) if known.class_counts else ()
+    if counts != known.class_counts:
+        return f"{entry.name} should have {known.class_counts} rows by class, found {counts}."
+    n_test = 0 if decoded.is_test is None else int(decoded.is_test.sum())
+    n_groups = 0 if decoded.groups is None else len(np.unique(decoded.groups))
+    if (n_test, n_groups) != (known.n_test, known.n_groups):
+        return f"{entry.name}'s official split or groups differ."
+    if not same_fingerprint(fingerprint(X, decoded.y, decoded.is_test), known.fingerprint):
+        return f"the values of {entry.name} differ from the registered ones."
+    return None
+
+
+def _save(path: Path, arrays: Mapping[str, AnyArray], files: Mapping[str, Path]) -> Path:
+    """Write the stored file and beside it its own checksum, each in one step."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            np.savez_compressed(file, **dict(arrays))  # type: ignore[arg-type]
+        sources = {name: sha256_of(source) for name, source in files.items()}
+        made = {"sha256": sha256_of(partial), "made_from": sources}
+        _sidecar(path).write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+        os.replace(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise DataUnavailableError(
+            f"cannot write {path}: {error.strerror or error}; set VICINAL_CACHE to a folder with "
+            "room that you may write to"
+        ) from error
+    return path
+
+
+def _sidecar(path: Path) -> Path:
+    return path.with_name(f"{path.name}.json")
+
+
+def mismatch(path: Path, stored: StoredFile) -> str | None:
+    """Say how a file differs from the registered one, or from what was converted beside it."""
+    found = sha256_of(path)
+    if found == stored.sha256:
+        return None
+    try:
+        made = json.loads(_sidecar(path).read_text(encoding="utf-8"))
+        if made["sha256"] == found:
+            return None
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return (
+        f"{path} is not the registered file: its sha256 is {found} instead of {stored.sha256}, "
+        f"its size {path.stat().st_size} instead of {stored.n_bytes} bytes."
+    )
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
