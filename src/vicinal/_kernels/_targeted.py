@@ -21,7 +21,8 @@ Entry points (they hold no GIL and allocate nothing per row: share rows among th
 star (m, k), hat (m, k), loss (m,), voted (m,))``
     Per row, h* and ĥ as *positions in that row*; ``loss = (cost − total of ĥ) + total of h*``;
     ``voted`` the class ĥ votes for. A candidate with label < 0 or an infinite or NaN distance is
-    unusable. Where the own class cannot win: loss 0, voted −1, star and hat rows −1.
+    unusable. Where the own class cannot win, the star row is −1 and the loss 0. Where there are
+    fewer than k usable candidates no class can: the hat row and ``voted`` are −1 too.
     dtypes: distances float32 or float64, labels and targets int32 (preferred) or int64,
     costs and loss float64, star, hat and voted int32.
 
@@ -185,8 +186,15 @@ def target_total(
 def write_set(
     t: int, r: int, n: int, cap: int, which: IntArray, pools: Pools, i: int, out: IntArray
 ) -> None:
-    """Write the n nearest of class r, then the nearest others of level ``cap``, to row i."""
+    """Write the n nearest of class r, then the nearest others of level ``cap``, to row i.
+
+    With n = 0, which stands for no set, write −1.
+    """
     owner, point = pools.owner, pools.point
+    if n == 0:
+        for p in range(out.shape[1]):
+            out[i, p] = -1
+        return
     for p in range(n):
         out[i, p] = which[t, r, p]
     e = 0
@@ -195,6 +203,13 @@ def write_set(
             e += 1
         out[i, p] = point[cap, e]
         e += 1
+
+
+@inner
+def nearest_others(pools: Pools) -> float:
+    """Return the total of the k−1 nearest points of all: no set with one more point has less."""
+    last = pools.size.shape[0] - 1
+    return pools.prefix[last, min(last, pools.size[last])] if last > 0 else 0.0
 
 
 @inner
@@ -220,19 +235,19 @@ def infer_query(
         rival[pools.owner[nearest, e]] = i
     own, n_star = target_total(t, y, FORBID_TIES, rival[y] == i, best, filled, pools)
     voted, top, n_hat = NOBODY, -np.inf, ZERO
-    for p in range(-1, n_present if n_star > 0 else -1):
+    others = nearest_others(pools)
+    for p in range(-1, n_present):
         r = y if p < 0 else present[p]
+        # What no total can be below, with room for rounding, rules out most classes at once.
+        if filled[t, r] == 0 or costs[y, r] - best[t, r, 0] - others < top - 1e-9 * abs(top):
+            continue
         total, n = target_total(t, r, ALLOW_TIES, rival[r] == i, best, filled, pools)
         value = costs[y, r] - total
         if n > 0 and (value > top or (value == top and voted != y and r < voted)):
             voted, top, n_hat = r, value, n
-    if n_star == 0:
-        for p in range(star.shape[1]):
-            star[i, p] = hat[i, p] = -1
-        return 0.0, voted
     write_set(t, y, n_star, n_star - 1, which, pools, i, star)
     write_set(t, voted, n_hat, min(n_hat, star.shape[1] - 1), which, pools, i, hat)
-    return top + own, voted
+    return (top + own if n_star > 0 else 0.0), voted
 
 
 @njit(cache=True, nogil=True)
