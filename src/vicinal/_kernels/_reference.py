@@ -1,0 +1,114 @@
+"""Exact inference again, in slow and readable NumPy: the explanation of the kernels and their twin.
+
+Same names, same rule, same order of summation, hence the same bits. The readable sweep over k'
+is :func:`best_voting_set`; everything else is built from it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._types import FloatArray, IntArray, ViolatingSet, VotingSet
+
+
+def best_voting_set(
+    squared_distances: FloatArray,
+    labels: IntArray,
+    target: int,
+    n_neighbors: int,
+    *,
+    ties: bool = False,
+) -> VotingSet | None:
+    """Return the k points of least total squared distance whose majority is ``target``.
+
+    For each number k' of target points: its k' nearest, then the nearest of the other classes,
+    at most k' − τ of each, τ = 0 where a tie will do and 1 where it will not.
+    """
+    values = np.asarray(squared_distances, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    order = order[np.isfinite(values[order])]
+    own, others = order[labels[order] == target], order[labels[order] != target]
+    found = None
+    for n in range(1, min(n_neighbors, len(own)) + 1):
+        filling = _capped(others, labels, n if ties else n - 1)[: n_neighbors - n]
+        if len(filling) < n_neighbors - n:
+            continue
+        total = _sum(values[own[:n]]) + _sum(values[filling])
+        if found is None or total <= found.total:
+            found = VotingSet(_ascending(values, np.concatenate([own[:n], filling])), total)
+    return found
+
+
+def most_violating_set(
+    squared_distances: FloatArray,
+    labels: IntArray,
+    target: int,
+    n_neighbors: int,
+    *,
+    costs: FloatArray,
+) -> ViolatingSet | None:
+    """Return the set of largest cost minus total: the best of every class's best, ties allowed."""
+    found = None
+    # The own class comes first, and later ones must do strictly better.
+    for r in [target, *(r for r in range(len(costs)) if r != target)]:
+        best = best_voting_set(squared_distances, labels, r, n_neighbors, ties=True)
+        if best is None:
+            continue
+        value = float(costs[target, r]) - best.total
+        if found is None or value > found.value:
+            found = ViolatingSet(best.indices, best.total, r, value)
+    return found
+
+
+def gerrymandering_loss(
+    squared_distances: FloatArray,
+    labels: IntArray,
+    target: int,
+    n_neighbors: int,
+    *,
+    costs: FloatArray,
+) -> float:
+    """Return value of ĥ + total of h*, or 0 where the target class cannot win."""
+    star = best_voting_set(squared_distances, labels, target, n_neighbors)
+    hat = most_violating_set(squared_distances, labels, target, n_neighbors, costs=costs)
+    return hat.value + star.total if star is not None and hat is not None else 0.0
+
+
+def kbest_per_class(
+    queries: FloatArray, points: FloatArray, labels: IntArray, n_classes: int, k: int
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return the k least squared distances of each class, their points and how many there are.
+
+    Unused places hold inf and −1. Squares are summed in float64, from the first to the last.
+    """
+    shape = (len(queries), n_classes, k)
+    best, which = np.full(shape, np.inf), np.full(shape, -1)
+    for i, query in enumerate(np.asarray(queries, np.float64)):
+        gaps = np.asarray(points, np.float64) - query
+        values = np.cumsum(gaps * gaps, axis=1)[:, -1]
+        for r in range(n_classes):
+            members = np.flatnonzero(labels == r)
+            nearest = members[np.argsort(values[members], kind="stable")][:k]
+            best[i, r, : len(nearest)], which[i, r, : len(nearest)] = values[nearest], nearest
+    return best, which, (which >= 0).sum(axis=2)
+
+
+def _capped(points: IntArray, labels: IntArray, cap: int) -> IntArray:
+    """Return, in order, the points that are among the first ``cap`` of their class."""
+    taken: dict[int, int] = {}
+    kept = []
+    for point in points:
+        r = int(labels[point])
+        taken[r] = taken.get(r, 0) + 1
+        if taken[r] <= cap:
+            kept.append(point)
+    return np.array(kept, dtype=np.int64)
+
+
+def _sum(values: FloatArray) -> float:
+    """Return the sum from the first to the last; NumPy's own would pair the terms."""
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0
+
+
+def _ascending(values: FloatArray, points: IntArray) -> IntArray:
+    return points[np.lexsort((points, values[points]))]
