@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .._types import Comparison, Row, Task
 from ._numbers import MINUS, NBSP, count_of, format_error
 from ._palette import N_COLOURS
-from ._scales import Scale, Tick, round_steps
+from ._scales import Scale, Tick, decimals_for, round_steps
 from ._sentences import is_measured
 
 WIDTH, HEIGHT = 460, 280
@@ -135,8 +135,7 @@ def error_steps(rows: list[Row]) -> list[float]:
 def error_ticks(values: list[float], scale: Scale, task: Task) -> tuple[Tick, ...]:
     """Those errors placed along an axis and written with just enough decimals."""
     factor, unit = (100, f"{NBSP}%") if task == "classification" else (1, "")
-    step = factor * (values[1] - values[0])
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    decimals = decimals_for(factor * (values[1] - values[0]))
     return tuple(
         Tick(scale(v), f"{factor * v:.{decimals}f}".replace("-", MINUS) + unit) for v in values
     )

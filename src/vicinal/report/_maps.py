@@ -192,14 +192,18 @@ def _draw_panel(
 def place(points: FloatArray) -> tuple[FloatArray, int]:
     """Positions on the square, equal scale on both axes; far points are moved to its edge.
 
-    The square covers the middle 99 % of either component and a little more, so that a few
-    outliers do not squeeze all others into a corner.
+    Far is beyond 1.75 times what the middle 99 % of either component span, so that a
+    few outliers do not squeeze all others into a corner.
     """
     low, high = np.quantile(points, [0.005, 0.995], axis=0)
-    centre = (low + high) / 2
-    half = 0.57 * float((high - low).max()) or float(np.abs(points - centre).max()) or 1.0
-    unit = (points - centre) / half
-    outside = (np.abs(unit) > 1).any(axis=1)
+    centre, reach = (low + high) / 2, 1.75 * (high - low) / 2
+    if not reach.any():
+        reach = np.abs(points - centre).max(axis=0)
+    low = np.maximum(points.min(axis=0), centre - reach)
+    high = np.minimum(points.max(axis=0), centre + reach)
+    half = float((high - low).max()) / 2 or 1.0
+    unit = (points - (low + high) / 2) / half
+    outside = (np.abs(unit) > 1 + 1e-9).any(axis=1)
     unit = np.clip(unit, -1, 1) * [1, -1]
     return SIZE / 2 + unit * (SIZE / 2 - _MARGIN), int(outside.sum())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -105,9 +106,13 @@ def _view(exhibit: Exhibit, comparison: Comparison) -> MethodView:
 
 
 def _best_first(comparison: Comparison) -> list[Exhibit]:
-    best = _sentences.best_row(comparison.rows)
-    winner = "" if best is None else best.method
-    return sorted(comparison.exhibits, key=lambda exhibit: exhibit.method != winner)
+    """Exhibits by the smallest error that their method reached."""
+
+    def least_error(exhibit: Exhibit) -> float:
+        best = _sentences.best_row(row for row in comparison.rows if row.method == exhibit.method)
+        return math.inf if best is None else best.error_mean
+
+    return sorted(comparison.exhibits, key=least_error)
 
 
 def _sort_value(value: Any) -> str:

@@ -10,7 +10,7 @@ from .._types import Exhibit, FloatArray
 from ._images import MAX_SIDE, as_picture, data_address, unit_range
 from ._numbers import NBSP, count_of, format_share, join_words, shorten
 from ._palette import sequential_rgb
-from ._scales import Scale, Tick, round_steps
+from ._scales import Scale, Tick, decimals_for, round_steps
 
 MAX_BARS = 20
 MAX_DIRECTIONS = 40
@@ -151,7 +151,7 @@ def draw_spectrum(exhibit: Exhibit) -> SpectrumPlot | None:
     )
     every = -(-len(shown) // 10)
     x_ticks = tuple(Tick(round(x, 1), str(i + 1)) for i, x in enumerate(centres) if i % every == 0)
-    decimals = 0 if values[1] >= 0.00999 else 1
+    decimals = decimals_for(100 * values[1])
     y_ticks = tuple(Tick(scale(v), f"{100 * v:.{decimals}f}{NBSP}%") for v in values)
     words = _phrase_directions(shares)
     head = f"Bar chart of {count_of(len(shown), 'eigenvalue')} of the metric, descending"
