@@ -1,7 +1,10 @@
-"""Order statistics in place, on small arrays inside other kernels."""
+"""Sorting, selecting and merging in place, on small arrays inside other kernels."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from numba import njit
 
 from vicinal._types import AnyArray
@@ -67,3 +70,37 @@ def _sift_down(values: AnyArray, rows: AnyArray, root: int, n: int) -> None:
 @njit(cache=True, nogil=True)
 def _before(value: float, row: int, other_value: float, other_row: int) -> bool:
     return value < other_value or (value == other_value and row < other_row)
+
+
+@njit(cache=True, nogil=True)
+def merge_sorted(
+    nearest: AnyArray, indices: AnyArray, values: AnyArray, rows: AnyArray, first_row: int
+) -> None:
+    """Merge ascending (value, row) pairs into the k nearest so far, in place, from the far end.
+
+    ``nearest`` and ``indices`` (k,) are what was found among lower rows; on equal values they stay
+    in front. ``rows`` count from ``first_row``. Time O(k + len(values)).
+    """
+    k, c = nearest.shape[0], values.shape[0]
+    # How many of each list are among the first k: walk both from the front.
+    old = new = 0
+    while old + new < k:
+        if new < c and values[new] < nearest[old]:
+            new += 1
+        else:
+            old += 1
+    for place in range(k - 1, -1, -1):
+        if new > 0 and (old == 0 or values[new - 1] >= nearest[old - 1]):
+            new -= 1
+            nearest[place], indices[place] = values[new], first_row + rows[new]
+        else:
+            old -= 1
+            nearest[place], indices[place] = nearest[old], indices[old]
+
+
+@njit(cache=True, nogil=True)
+def grown(values: AnyArray, size: int) -> Any:
+    """Return a copy with room for ``size`` values."""
+    larger = np.empty(size, values.dtype)
+    larger[: values.shape[0]] = values
+    return larger

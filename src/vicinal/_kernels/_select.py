@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._order import kth_smallest, sort_pairs
+from vicinal._kernels._order import grown, kth_smallest, merge_sorted, sort_pairs
 from vicinal._types import AnyArray
 
 
@@ -101,7 +101,8 @@ def merge_nearest(
         evaluated += found
         kept = _keep_below(rows, exact, found, nearest[q, k - 1])
         if kept > 0:
-            _merge(nearest[q], indices[q], exact[:kept], rows[:kept], first_row)
+            sort_pairs(exact[:kept], rows[:kept])
+            merge_sorted(nearest[q], indices[q], exact[:kept], rows[:kept], first_row)
     return evaluated
 
 
@@ -135,8 +136,8 @@ def rows_within(
         squared_distances(queries[q], vectors, rows[:found], exact)
         if total + found > pair_rows.shape[0]:
             size = 2 * (total + found)
-            pair_queries, pair_rows = _grown(pair_queries, size), _grown(pair_rows, size)
-            pair_values = _grown(pair_values, size)
+            pair_queries, pair_rows = grown(pair_queries, size), grown(pair_rows, size)
+            pair_values = grown(pair_values, size)
         for c in range(found):
             if exact[c] <= squared_radius:
                 pair_queries[total], pair_rows[total] = q, first_row + rows[c]
@@ -209,36 +210,3 @@ def _keep_below(rows: AnyArray, values: AnyArray, found: int, limit: float) -> i
             rows[kept], values[kept] = rows[c], values[c]
             kept += 1
     return kept
-
-
-@njit(cache=True, nogil=True)
-def _merge(
-    nearest: AnyArray, indices: AnyArray, values: AnyArray, rows: AnyArray, first_row: int
-) -> None:
-    """Merge new values into the sorted list, from its far end.
-
-    On equal values the old entry, which has the lower row, stays in front.
-    """
-    sort_pairs(values, rows)
-    k, c = nearest.shape[0], values.shape[0]
-    # How many of each list are among the first k: walk both from the front.
-    old = new = 0
-    while old + new < k:
-        if new < c and values[new] < nearest[old]:
-            new += 1
-        else:
-            old += 1
-    for place in range(k - 1, -1, -1):
-        if new > 0 and (old == 0 or values[new - 1] >= nearest[old - 1]):
-            new -= 1
-            nearest[place], indices[place] = values[new], first_row + rows[new]
-        else:
-            old -= 1
-            nearest[place], indices[place] = nearest[old], indices[old]
-
-
-@njit(cache=True, nogil=True)
-def _grown(values: AnyArray, size: int) -> Any:
-    larger = np.empty(size, values.dtype)
-    larger[: values.shape[0]] = values
-    return larger

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from vicinal._types import FloatArray
@@ -81,3 +81,16 @@ def _refuse_extremes(rows: FloatArray, name: str) -> None:
         raise ValueError(
             f"{name} hold values beyond {_LARGEST_VALUE:g}, whose squares overflow; rescale them."
         )
+
+
+def check_codes(codes: ArrayLike, name: str) -> NDArray[np.uint8]:
+    """Return packed codes as a C-ordered array of bytes."""
+    packed = np.asarray(codes)
+    if packed.ndim != 2 or packed.dtype != np.uint8:
+        raise ValueError(
+            f"{name} must be packed bits, uint8 of shape (rows, bytes), got {packed.dtype} of "
+            f"shape {packed.shape}; pack bits with numpy.packbits(bits, axis=1)."
+        )
+    if packed.shape[1] == 0 or (name == "codes" and len(packed) == 0):
+        raise ValueError(f"{name} must have at least one row and one byte, got {packed.shape}.")
+    return np.ascontiguousarray(packed)

@@ -1,0 +1,181 @@
+"""Search by faiss, for collections where exact search is too slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vicinal._types import FloatArray, IntArray
+from vicinal._validation import check_neighbors
+from vicinal.index._inputs import check_queries, check_radius, check_vectors
+from vicinal.index._threads import thread_count
+
+# Squared distances of larger values leave float32.
+_LARGEST_VALUE = 1e15
+
+
+class FaissIndex:
+    """Search by squared Euclidean distance with any index faiss can build.
+
+    Same questions as :class:`ExactIndex`, faiss' answers: distances are rounded to float32, the
+    order among equal distances is faiss' own, and an approximate index may miss neighbours.
+
+    Parameters
+    ----------
+    vectors : array-like of shape (n, d)
+        Searched as float32.
+    factory : str, default="Flat"
+        What to build, in faiss' words: "Flat" (exhaustive), "HNSW32" (graph), "IVF256,Flat"
+        (inverted lists), and so on. Indexes that need training are trained on ``vectors``.
+    n_jobs : int, default=None
+        Threads. None takes as many as the linear algebra library is set to use.
+
+    Attributes
+    ----------
+    vectors : float32 ndarray of shape (n, d)
+    index : faiss.Index
+        Set its search parameters here, as ``index.nprobe`` or ``index.hnsw.efSearch``.
+
+    Notes
+    -----
+    Needs the extra ``faiss``: ``pip install 'vicinal[faiss]'``.
+
+    Examples
+    --------
+    >>> from vicinal import FaissIndex
+    >>> index = FaissIndex([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])
+    >>> squared_distances, indices = index.query([[0.0, 0.0]], k=2)
+    >>> squared_distances.tolist(), indices.tolist()
+    ([[0.0, 1.0]], [[0, 2]])
+    """
+
+    def __init__(
+        self, vectors: ArrayLike, factory: str = "Flat", *, n_jobs: int | None = None
+    ) -> None:
+        faiss = _import_faiss()
+        self.vectors = _as_float32(check_vectors(vectors), "vectors")
+        self.factory = factory
+        self.n_jobs = n_jobs
+        with _faiss_threads(faiss, n_jobs):
+            self.index = _build(faiss, self.vectors, factory)
+
+    def query(self, queries: ArrayLike, k: int) -> tuple[FloatArray, IntArray]:
+        """Find the k nearest rows of each query.
+
+        Parameters
+        ----------
+        queries : array-like of shape (m, d)
+        k : int
+            At most n.
+
+        Returns
+        -------
+        squared_distances : float64 ndarray of shape (m, k)
+            Ascending, as precise as float32.
+        indices : int64 ndarray of shape (m, k)
+            Rows of ``vectors``.
+
+        Raises
+        ------
+        RuntimeError
+            An approximate index found fewer than k rows for some query.
+        """
+        rows = _as_float32(check_queries(queries, self.vectors), "queries")
+        k = check_neighbors(k, len(self.vectors))
+        with _faiss_threads(_import_faiss(), self.n_jobs):
+            squared_distances, indices = self.index.search(rows, k)
+        if (indices < 0).any():
+            raise RuntimeError(
+                f"faiss' index {self.factory!r} found fewer than k={k} neighbours for "
+                f"{int((indices < 0).any(axis=1).sum())} queries; let it search wider (nprobe, "
+                "efSearch) through the attribute `index`, or use ExactIndex."
+            )
+        return squared_distances.astype(np.float64), indices
+
+    def query_radius(
+        self, queries: ArrayLike, radius: float
+    ) -> tuple[FloatArray, IntArray, IntArray]:
+        """Find the rows within a distance of each query, where the index can.
+
+        Returns
+        -------
+        squared_distances : float64 ndarray of shape (found,)
+            Query after query, ascending within each, as precise as float32.
+        indices : int64 ndarray of shape (found,)
+        indptr : int64 ndarray of shape (m + 1,)
+            What belongs to query i stands at ``indptr[i]:indptr[i + 1]``.
+        """
+        rows = _as_float32(check_queries(queries, self.vectors), "queries")
+        squared_radius = np.float32(min(check_radius(radius) ** 2, _LARGEST_VALUE**2))
+        # faiss leaves out what lies exactly on the radius.
+        beyond = float(np.nextafter(squared_radius, np.float32(np.inf)))
+        with _faiss_threads(_import_faiss(), self.n_jobs):
+            limits, values, indices = self._range_search(rows, beyond)
+        indptr = limits.astype(np.int64)
+        owners = np.repeat(np.arange(len(rows)), np.diff(indptr))
+        order = np.lexsort((indices, values, owners))
+        return values[order].astype(np.float64), indices[order], indptr
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("vectors", "factory", "n_jobs")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def _range_search(self, rows: FloatArray, squared_radius: float) -> Any:
+        try:
+            return self.index.range_search(rows, squared_radius)
+        except RuntimeError as error:
+            raise ValueError(
+                f"faiss' index {self.factory!r} cannot search by radius; use factory='Flat' or "
+                "ExactIndex."
+            ) from error
+
+
+def _import_faiss() -> ModuleType:
+    try:
+        import faiss
+    except ImportError as error:
+        raise ImportError(
+            "FaissIndex needs faiss, which is not installed: pip install 'vicinal[faiss]'."
+        ) from error
+    module: ModuleType = faiss
+    return module
+
+
+def _build(faiss: ModuleType, vectors: FloatArray, factory: str) -> Any:
+    try:
+        index = faiss.index_factory(vectors.shape[1], factory)
+        index.train(vectors)
+        index.add(vectors)
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()[-1]
+        raise ValueError(
+            f"faiss cannot build {factory!r} for {len(vectors)} vectors of {vectors.shape[1]} "
+            f"columns: {reason}"
+        ) from error
+    return index
+
+
+@contextmanager
+def _faiss_threads(faiss: ModuleType, n_jobs: int | None) -> Iterator[None]:
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(thread_count(n_jobs))
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def _as_float32(rows: FloatArray, name: str) -> FloatArray:
+    if np.abs(rows).max(initial=0.0) > _LARGEST_VALUE:
+        raise ValueError(
+            f"{name} hold values beyond {_LARGEST_VALUE:g}, whose squares overflow faiss' float32; "
+            "rescale them or use ExactIndex."
+        )
+    return rows.astype(np.float32, copy=False)
