@@ -274,7 +274,7 @@ def test_a_file_that_may_not_be_read_is_refused(write, monkeypatch):
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr(Path, "open", denied)
-    with pytest.raises(ValueError, match="no permission to read"):
+    with pytest.raises(ValueError, match="cannot be read: no permission"):
         read_table(path, "y")
 
 

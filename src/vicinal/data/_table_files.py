@@ -82,18 +82,19 @@ def table_suffix(path: str | os.PathLike[str]) -> str | None:
 
 def check_file(path: Path) -> None:
     """Refuse what cannot be read as a file, saying why."""
-    if path.is_dir():
-        raise ValueError(f"{path} is a directory; give the file in it that holds the table.")
-    if not path.exists():
-        raise ValueError(f"{path}: no such file.")
-    if not path.is_file():
-        raise ValueError(f"{path} is not a regular file; write the table to a file first.")
     try:
-        size = os.stat(path).st_size
-        path.open("rb").close()
-    except PermissionError as error:
-        raise ValueError(f"{path}: no permission to read this file.") from error
-    if size == 0:
+        if path.is_dir():
+            raise ValueError(f"{path} is a directory; give the file in it that holds the table.")
+        if not path.exists():
+            raise ValueError(f"{path}: no such file.")
+        if not path.is_file():
+            raise ValueError(f"{path} is not a regular file; write the table to a file first.")
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except OSError as error:
+        reason = "no permission" if isinstance(error, PermissionError) else error.strerror
+        raise ValueError(f"{path} cannot be read: {reason}.") from error
+    if empty:
         raise ValueError(f"{path}: the file is empty.")
 
 

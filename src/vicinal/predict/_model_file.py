@@ -162,14 +162,14 @@ _DAMAGE = (
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open a model file; whatever goes wrong inside is a ValueError that names the file."""
-    if path.is_dir():
+    if os.path.isdir(path):
         raise ValueError(f"{path} is a directory, not a model file.")
-    if not path.is_file():
-        raise ValueError(f"{path}: no such model file.")
     try:
         file = path.open("rb")
-    except PermissionError as error:
-        raise ValueError(f"{path}: no permission to read this model file.") from error
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: no such model file.") from error
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}.") from error
     with file:
         _check_beginning(file, path)
         try:

@@ -1,0 +1,123 @@
+"""``vicinal fit``: learn a metric and keep it in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vicinal.cli._options import (
+    Data,
+    Json,
+    Split,
+    check_output,
+    format_error,
+    saving,
+    say,
+    working,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from vicinal._types import Task
+
+Option = typer.Option
+N_SHOWN = 5
+
+
+def fit(
+    data: Data,
+    out: Annotated[Path, Option("--out", "-o", help="The model file to write.")],
+    method: Annotated[
+        str | None,
+        Option(help="A method by name, as in compare.", show_default="mlng; euclidean to regress"),
+    ] = None,
+    k: Annotated[int, Option("--k", help="The number of neighbours.")] = 5,
+    target: Annotated[str | None, Option(help="The column to predict, for a file.")] = None,
+    split: Split = "all",
+    scale: Annotated[str, Option(help="zscore, histogram or none.")] = "zscore",
+    pca: Annotated[int | None, Option(help="Keep so many principal components.")] = None,
+    task: Annotated[str | None, Option(help="classification or regression, for a file.")] = None,
+    impute: Annotated[bool, Option("--impute", help="Fill in missing values.")] = False,
+    seed: Annotated[int, Option(help="Seed of the learner and of the held-out rows.")] = 0,
+    json: Json = None,
+) -> None:
+    """Learn a metric from a table and write a model file for predict and neighbors.
+
+    The model is fitted on all rows. Its error is measured apart: on a quarter of the rows, by a
+    model fitted on the other three.
+    """
+    check_output(out, "--out", [data])
+    check_output(json, "--json", [data, out])
+    known_task = check_task(task)
+    with working(f"reading {data}"):
+        from vicinal.experiments._table_models import fit_table, read_training_rows
+
+        rows = read_training_rows(data, target, split)
+    options: dict[str, Any] = {"k": k, "scale": scale, "n_components": pca}
+    with working(f"fitting {method or 'a metric'} on {len(rows.features):,} rows"):
+        fitted = fit_table(rows, method, task=known_task, impute=impute, seed=seed, **options)
+    record = describe(rows, fitted, k, seed)
+    _save(out, fitted, record, target=rows.target_name, split=split, scale=scale, pca=pca)
+    write_json(json, {"version": record["version"], "records": [record]})
+    _print(out, rows, fitted, record)
+
+
+def check_task(task: str | None) -> Task | None:
+    """Return a known task; refuse others."""
+    known: dict[str | None, Task | None] = {t: t for t in ("classification", "regression")}
+    if task is not None and task not in known:
+        raise ValueError(f"--task must be classification or regression, got {task!r}.")
+    return known.get(task)
+
+
+def describe(rows: Any, fitted: Any, k: int, seed: int) -> dict[str, Any]:
+    """Return what is known about a fit as JSON values, under the names all commands use."""
+    from vicinal import __version__
+
+    return {
+        "dataset": rows.name,
+        "method": fitted.method,
+        "task": fitted.task,
+        "k": k,
+        "error_mean": fitted.error,
+        "error_sd": None,  # one split has no spread
+        "euclidean_error": fitted.plain_error,
+        "fit_seconds": fitted.fit.wall,
+        "fit_cpu_seconds": fitted.fit.cpu,
+        "n_train": len(rows.features),
+        "n_test": fitted.n_held_out,
+        "seed": seed,
+        "version": __version__,
+        "relevance": dict(fitted.relevance[:50]),
+        "notes": list(fitted.notes),
+    }
+
+
+def _save(out: Path, fitted: Any, record: dict[str, Any], **settings: Any) -> None:
+    from vicinal.predict import save_model
+
+    with saving(out):
+        save_model(fitted.model, out, **record, **settings)
+
+
+def _print(out: Path, rows: Any, fitted: Any, record: dict[str, Any]) -> None:
+    seconds = record["fit_seconds"]
+    n_features = len(fitted.model["columns"].feature_names_)
+    lines = [
+        f"{record['method']}, k = {record['k']}, fitted on {record['n_train']:,} rows of "
+        f"{rows.name} ({n_features:,} features, {fitted.task}) in "
+        f"{f'{seconds:.2f}' if seconds < 10 else f'{seconds:.0f}'} s"
+    ]
+    if fitted.error is not None:
+        lines.append(
+            f"error on {fitted.n_held_out:,} held-out rows: "
+            f"{format_error(fitted.error, fitted.task)} "
+            f"(Euclidean: {format_error(fitted.plain_error, fitted.task)})"
+        )
+    if fitted.relevance:
+        top = ", ".join(f"{name} {100 * share:.0f} %" for name, share in fitted.relevance[:N_SHOWN])
+        lines.append(f"the distance listens most to: {top}")
+    for line in [*lines, *(f"note: {note}" for note in fitted.notes), f"model: {out}"]:
+        say(line, err=False)

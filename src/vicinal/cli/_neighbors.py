@@ -1,0 +1,129 @@
+"""``vicinal neighbors``: which training rows a model holds to be near."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from vicinal.cli._options import (
+    Data,
+    Json,
+    ModelFile,
+    Split,
+    check_output,
+    csv_text,
+    plain,
+    print_text,
+    say,
+    working,
+    write_json,
+)
+from vicinal.cli._predict import load_with_rows
+
+Option = typer.Option
+FORMATS = ("table", "csv", "json")
+MOST_IN_TABLE = 10
+
+
+def neighbors(
+    model: ModelFile,
+    data: Data,
+    row: Annotated[
+        list[int] | None, Option("--row", help="A row of DATA, from 0; may be given again.")
+    ] = None,
+    k: Annotated[
+        int | None, Option("--k", help="How many; as many as the model asks by default.")
+    ] = None,
+    format: Annotated[str, Option("--format", help="table, csv or json.")] = "table",
+    split: Split = "all",
+    json: Json = None,
+) -> None:
+    """List the nearest training rows of each row, with distances and labels.
+
+    Rows of DATA and of the training table count from 0. A training row among DATA has itself as
+    its nearest neighbour, at distance 0 but for rounding.
+    """
+    if format not in FORMATS:
+        raise ValueError(f"--format must be one of {', '.join(FORMATS)}; got {format!r}.")
+    if k is not None and k < 1:
+        raise ValueError(f"--k must be at least 1, got {k}.")
+    check_output(json, "--json", [data, model])
+    with working(f"reading {model} and {data}"):
+        fitted, facts, rows = load_with_rows(model, data, split)
+    asked = choose_rows(row, len(rows.features), limit=MOST_IN_TABLE if format == "table" else None)
+    with working(f"searching among {facts['n_train']:,} rows"):
+        found = search(fitted, rows.features.iloc[asked], asked, facts["k"] if k is None else k)
+    content = {"version": facts["version"], "model": facts["method"], "neighbors": found}
+    write_json(json, content)
+    if format == "json":
+        import json as json_format
+
+        print_text(json_format.dumps(content, indent=1, allow_nan=False) + "\n")
+    elif format == "csv":
+        print_text(csv_text(HEADER, flatten(found)))
+    else:
+        _print_table(found, facts["target"], len(rows.features))
+
+
+HEADER = ("row", "rank", "neighbor", "distance", "label")
+
+
+def choose_rows(asked: list[int] | None, n_rows: int, limit: int | None) -> list[int]:
+    """Return the rows asked for, by default all or the first few; refuse others."""
+    if not asked:
+        return list(range(n_rows if limit is None else min(limit, n_rows)))
+    wrong = [number for number in asked if not 0 <= number < n_rows]
+    if wrong:
+        raise ValueError(f"--row {wrong[0]}: the rows are 0 to {n_rows - 1}.")
+    return asked
+
+
+def search(fitted: Any, features: Any, asked: list[int], k: int) -> list[dict[str, Any]]:
+    """Return each row's k nearest training rows as JSON values, nearest first."""
+    predictor = fitted[-1]
+    distances, indices = predictor.kneighbors(fitted[:-1].transform(features), k)
+    labels = training_labels(predictor)
+    return [
+        {
+            "row": number,
+            "neighbors": [
+                {"row": int(i), "distance": float(d), "label": plain(labels[i])}
+                for d, i in zip(distances[n], indices[n], strict=True)
+            ],
+        }
+        for n, number in enumerate(asked)
+    ]
+
+
+def training_labels(predictor: Any) -> Any:
+    """Return the target of each training row of a fitted predictor, of shape (n,)."""
+    if hasattr(predictor, "classes_"):
+        return predictor.classes_[predictor._codes]
+    return predictor._targets
+
+
+def flatten(found: list[dict[str, Any]]) -> list[list[Any]]:
+    """Return one line for each row and neighbour."""
+    return [
+        [entry["row"], rank, near["row"], near["distance"], near["label"]]
+        for entry in found
+        for rank, near in enumerate(entry["neighbors"], start=1)
+    ]
+
+
+def _print_table(found: list[dict[str, Any]], target: str, n_rows: int) -> None:
+    from rich.table import Table
+
+    from vicinal.cli._console import make_console
+
+    table = Table(*HEADER[:-1], target, box=None, header_style="bold")
+    for column in table.columns:
+        column.justify = "right"
+    for line in flatten(found):
+        number, rank, near, distance, label = line
+        shown = "" if rank > 1 else str(number)
+        table.add_row(shown, str(rank), str(near), f"{distance:.6g}", str(label))
+    make_console().print(table)
+    if len(found) < n_rows and len(found) == MOST_IN_TABLE:
+        say(f"the first {MOST_IN_TABLE} of {n_rows:,} rows; choose with --row, or use --format csv")

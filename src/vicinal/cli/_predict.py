@@ -1,0 +1,139 @@
+"""``vicinal predict``: what a fitted model says about new rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from vicinal.cli._options import (
+    Data,
+    Json,
+    ModelFile,
+    Split,
+    check_output,
+    csv_text,
+    format_error,
+    plain,
+    print_text,
+    say,
+    working,
+    write_file,
+    write_json,
+)
+
+Option = typer.Option
+
+
+def predict(
+    model: ModelFile,
+    data: Data,
+    out: Annotated[
+        Path | None, Option("--out", "-o", help="Write the predictions here as CSV.")
+    ] = None,
+    proba: Annotated[bool, Option("--proba", help="Add each class's share of the vote.")] = False,
+    split: Split = "all",
+    json: Json = None,
+) -> None:
+    """Predict the target of new rows.
+
+    Columns are found by name, in any order; columns the model does not know are left alone.
+    Where the table has the target too, the error is printed. Rows count from 0.
+    """
+    check_output(out, "--out", [data, model])
+    check_output(json, "--json", [data, model])
+    with working(f"reading {model} and {data}"):
+        fitted, facts, rows = load_with_rows(model, data, split)
+    if proba and facts["task"] != "classification":
+        raise ValueError("--proba is for classification; this model predicts numbers.")
+    with working(f"predicting {len(rows.features):,} rows"):
+        predicted = [plain(value) for value in fitted.predict(rows.features)]
+        shares = fitted.predict_proba(rows.features).tolist() if proba else None
+    classes = [str(plain(name)) for name in fitted[-1].classes_] if proba else []
+    error = _error(predicted, rows, facts["task"])
+    write_json(json, _as_json(facts, rows, predicted, classes, shares, error))
+    text = csv_text(*_as_table(facts["target"], predicted, classes, shares))
+    if out is None:
+        print_text(text)
+    else:
+        write_file(out, text)
+    _report(out, facts, rows, fitted, error)
+
+
+def load_with_rows(model: Path, data: str, split: str) -> tuple[Any, dict[str, Any], Any]:
+    """Return a model of ``vicinal fit``, its facts, and the rows of DATA as it needs them."""
+    from vicinal.predict import load_model, read_metadata
+
+    facts = read_metadata(model)
+    fitted = load_model(model)
+    if not {"task", "target", "method", "k"} <= set(facts) or not hasattr(fitted, "named_steps"):
+        raise ValueError(
+            f"{model} holds a model without the columns it was fitted on; the command line needs "
+            "one that `vicinal fit` wrote. Load this one in Python with vicinal.load_model."
+        )
+    from vicinal.experiments._table_models import read_new_rows
+
+    text_columns = fitted["columns"].text_columns()
+    return fitted, facts, read_new_rows(data, facts["target"], split, text_columns)
+
+
+def _error(predicted: list[Any], rows: Any, task: str) -> float | None:
+    """Return the error where the true values are all there and say anything."""
+    import numpy as np
+
+    from vicinal.data._tables import class_names, target_numbers
+    from vicinal.experiments._table_models import prediction_error
+
+    if rows.target is None or rows.target.isna().any():
+        return None
+    if task == "classification":
+        truth = [str(value) for value in class_names(rows.target).tolist()]
+        return float(np.mean([str(p) != t for p, t in zip(predicted, truth, strict=True)]))
+    if rows.target.nunique() < 2:
+        return None
+    return prediction_error(np.array(predicted), target_numbers(rows.target), "regression")
+
+
+def _as_table(
+    target: str, predicted: list[Any], classes: list[str], shares: list[list[float]] | None
+) -> tuple[list[str], list[list[Any]]]:
+    header = ["row", f"predicted {target}", *(f"share of {name}" for name in classes)]
+    more = shares or [[] for _ in predicted]
+    return header, [[i, value, *more[i]] for i, value in enumerate(predicted)]
+
+
+def _as_json(
+    facts: dict[str, Any],
+    rows: Any,
+    predicted: list[Any],
+    classes: list[str],
+    shares: list[list[float]] | None,
+    error: float | None,
+) -> dict[str, Any]:
+    kept = ("method", "k", "task", "fit_seconds", "n_train", "seed", "version")
+    record = {"dataset": rows.name, "error_mean": error, "error_sd": None}
+    record |= {name: facts.get(name) for name in kept} | {"n_test": len(predicted)}
+    listed: list[dict[str, Any]] = [
+        {"row": i, "prediction": value} for i, value in enumerate(predicted)
+    ]
+    for entry, row in zip(listed, shares or [], strict=False):
+        entry["shares"] = dict(zip(classes, row, strict=True))
+    return {"version": facts.get("version"), "records": [record], "predictions": listed}
+
+
+def _report(
+    out: Path | None, facts: dict[str, Any], rows: Any, fitted: Any, error: float | None
+) -> None:
+    known = set(fitted["columns"].columns_)
+    unused = [name for name in map(str, rows.features.columns) if name not in known]
+    if unused:
+        more = f" and {len(unused) - 10} more" if len(unused) > 10 else ""
+        say(f"note: columns the model does not know: {', '.join(unused[:10])}{more}")
+    if error is not None:
+        same = (rows.name, len(rows.features)) == (facts["dataset"], facts["n_train"])
+        own = " (these look like the training rows: each is its own neighbour)" if same else ""
+        shown = format_error(error, facts["task"])
+        say(f"error on {len(rows.features):,} rows: {shown}{own}", err=out is None)
+    if out is not None:
+        say(f"{len(rows.features):,} predictions: {out}", err=False)
