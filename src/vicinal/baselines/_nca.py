@@ -54,7 +54,7 @@ class NCA(MetricLearner):
     References
     ----------
     Goldberger, Roweis, Hinton and Salakhutdinov, "Neighbourhood components analysis",
-    NIPS 2004 [goldberger2004neighbourhood].
+    NIPS 2004 [goldberger2004].
 
     Examples
     --------

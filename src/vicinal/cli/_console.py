@@ -1,0 +1,190 @@
+"""What commands share on the terminal: consoles, progress, and how a run that stops says so."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    from vicinal.experiments import Cell, Progress
+
+PLAIN_WIDTH = 120
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """Return a console; one that is no terminal gets plain lines of fixed width."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    if hasattr(stream, "reconfigure"):  # a terminal that cannot show ± gets a question mark
+        stream.reconfigure(errors="replace")
+    console = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    if not console.is_terminal:
+        console = Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH, color_system=None)
+    return console
+
+
+def format_duration(seconds: float) -> str:
+    """Return "8 s", "3 min 20 s" or "2 h 05 min"."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def describe_cell(cell: Cell) -> str:
+    """Return "mlng, k = 3, fold 2"."""
+    ks = ", ".join(str(k) for k in cell.ks)
+    return f"{cell.method}, k = {ks}, fold {cell.fold + 1}"
+
+
+class RunDisplay:
+    """Shows a run's progress: a bar with the time left on a terminal, a line a cell elsewhere.
+
+    Use as a context manager, and as the ``listener`` of a run.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._bar: Bar | None = None
+        self._said_known = False
+
+    def __enter__(self) -> RunDisplay:
+        if self._console.is_terminal:
+            self._bar = _make_bar(self._console)
+            self._task = self._bar.add_task("", total=None, ends=None)
+            self._bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far the run is."""
+        if not self._said_known:
+            self._said_known = True
+            self._say_known(progress)
+        if self._bar is None:
+            self._print_line(progress)
+        else:
+            self._move_bar(self._bar, progress)
+
+    def say(self, text: str) -> None:
+        """Name what is being done besides cells."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=text, ends=None)
+        else:
+            self._console.print(text, markup=False)
+
+    def _say_known(self, progress: Progress) -> None:
+        if progress.n_done:
+            self._console.print(
+                f"{progress.n_done} of {progress.n_cells} cells were measured by an earlier run "
+                "and are kept (--fresh measures anew).",
+                markup=False,
+            )
+
+    def _move_bar(self, bar: Bar, progress: Progress) -> None:
+        left = progress.seconds_left
+        failed = f" ({progress.n_failed} failed)" if progress.n_failed else ""
+        bar.update(
+            self._task,
+            description=("; ".join(map(describe_cell, progress.running)) or "…") + failed,
+            total=progress.n_cells,
+            completed=progress.n_done,
+            ends=None if left is None else time.monotonic() + left,
+        )
+
+    def _print_line(self, progress: Progress) -> None:
+        if progress.ended is None:
+            return
+        width = len(str(progress.n_cells))
+        left = progress.seconds_left
+        ahead = f"; about {format_duration(left)} left" if left and left >= 1 else ""
+        self._console.print(
+            f"[{progress.n_done:{width}}/{progress.n_cells}] {describe_cell(progress.ended)}: "
+            f"{describe_records(progress.records)}{ahead}",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def describe_records(records: tuple[dict[str, Any], ...]) -> str:
+    """Return "error 0.0512, 0.0488 (0.31 CPU s)", or why there is none."""
+    ok = [record for record in records if record["status"] == "ok"]
+    if not ok:
+        return f"failed: {records[0]['message']}"
+    errors = ", ".join(f"{record['error']:.4f}" for record in ok)
+    cpu = ok[0]["fit_cpu_seconds"] + ok[0]["predict_cpu_seconds"]
+    return f"error {errors} ({cpu:.2f} CPU s)"
+
+
+def _make_bar(console: Console) -> Bar:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    class TimeLeft(ProgressColumn):
+        """Counts down to when the run is expected to end."""
+
+        def render(self, task: Any) -> Text:
+            ends = task.fields.get("ends")
+            if ends is None:
+                return Text("")
+            return Text(f"{format_duration(max(0.0, ends - time.monotonic()))} left")
+
+    return Bar(
+        SpinnerColumn(),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeLeft(),
+        TextColumn("{task.description}", style="dim", markup=False),
+        console=console,
+        transient=True,
+    )
+
+
+@contextmanager
+def explain_stop(console: Console, folder: Any) -> Iterator[None]:
+    """Turn Ctrl-C, a polite kill and a full disk into a sentence and an exit code."""
+    from vicinal.experiments import WriteError
+
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.print(
+            f"stopped. What is measured is kept in {folder}; run the same command again to go on.",
+            markup=False,
+            soft_wrap=True,
+        )
+        raise typer.Exit(130) from None
+    except WriteError as error:
+        console.print(f"failed: {error}", markup=False, soft_wrap=True)
+        raise typer.Exit(1) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,148 @@
+"""The rows of a cell: loaded, sampled, split and prepared; what the next may need is kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from vicinal._types import AnyArray, Dataset, Fold, IntArray, Task
+from vicinal.data import Preparation, imputer_for, load_dataset, make_folds, read_table
+from vicinal.experiments._cells import Setting, Source
+
+
+@dataclass(frozen=True)
+class PreparedFold:
+    """One fold, ready for a learner; ``rows`` are its row numbers in ``dataset``."""
+
+    dataset: Dataset
+    rows: Fold
+    X_train: AnyArray
+    y_train: AnyArray
+    X_test: AnyArray
+    y_test: AnyArray
+    preparation: Any
+
+
+def load_rows(source: Source, seed: int) -> Dataset:
+    """Return the data set of a source, sampled where the source has a limit.
+
+    Raises
+    ------
+    ValueError
+        Where a table is not the one its digest was taken from.
+    """
+    if source.path is None:
+        dataset = load_dataset(source.name)
+    else:
+        if source.digest and file_digest(Path(source.path)) != source.digest:
+            raise ValueError(f"{source.path} was changed while it was in use; start again.")
+        dataset = read_table(
+            source.path,
+            source.target,
+            task=cast("Task | None", source.task),
+            impute=source.impute,
+        )
+    return dataset if source.limit is None else sample_dataset(dataset, source.limit, seed)
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sample_dataset(dataset: Dataset, size: int, seed: int) -> Dataset:
+    """Return about ``size`` random rows, with test part and classes in proportion.
+
+    No class that has two rows or more is left with fewer than two.
+    """
+    n = len(dataset.y)
+    if size >= n:
+        return dataset
+    strata = _strata(dataset)
+    kept = choose_rows(strata, size, np.random.default_rng(seed))
+    return take_rows(dataset, kept)
+
+
+def _strata(dataset: Dataset) -> IntArray:
+    """Number the combinations of class and official part."""
+    labels = dataset.y if dataset.task == "classification" else np.zeros(len(dataset.y), np.int64)
+    part = np.zeros(len(labels), np.int64) if dataset.is_test is None else dataset.is_test
+    return np.unique(2 * labels.astype(np.int64) + part, return_inverse=True)[1]
+
+
+def choose_rows(strata: IntArray, size: int, random: np.random.Generator) -> IntArray:
+    """Return about ``size`` sorted rows, every stratum in proportion."""
+    order = random.permutation(len(strata))
+    order = order[np.argsort(strata[order], kind="stable")]
+    kept = []
+    for members in np.split(order, np.cumsum(np.bincount(strata))[:-1]):
+        share = max(round(size * len(members) / len(strata)), min(2, len(members)))
+        kept.append(members[:share])
+    return np.sort(np.concatenate(kept))
+
+
+def take_rows(dataset: Dataset, rows: IntArray) -> Dataset:
+    """Return a data set of some rows; extras of one entry a row follow."""
+    n = len(dataset.y)
+
+    def take(value: Any) -> Any:
+        return value[rows] if isinstance(value, np.ndarray) and len(value) == n else value
+
+    taken = {f.name: take(getattr(dataset, f.name)) for f in fields(dataset) if f.name != "extras"}
+    extras = {name: _take_extra(value, rows, n) for name, value in dataset.extras.items()}
+    return replace(dataset, **taken, extras=extras)
+
+
+def _take_extra(value: AnyArray, rows: IntArray, n: int) -> AnyArray:
+    return value[rows] if np.ndim(value) and len(value) == n else value
+
+
+def make_setting_folds(dataset: Dataset, setting: Setting) -> tuple[Fold, ...]:
+    """Return the folds of a setting."""
+    options: Mapping[str, Any] = {"seed": setting.seed, **setting.folds}
+    return make_folds(dataset, setting.protocol, **options)
+
+
+def prepare_fold(dataset: Dataset, fold: Fold, preparation: Mapping[str, Any]) -> PreparedFold:
+    """Return one fold with missing values filled in and features scaled by its training part."""
+    X_train, X_test = dataset.X[fold.train], dataset.X[fold.test]
+    imputer = imputer_for(dataset)
+    if imputer is not None:
+        X_train, X_test = imputer.fit(X_train).transform(X_train), imputer.transform(X_test)
+    scaler = Preparation(**preparation).fit(X_train)
+    return PreparedFold(
+        dataset,
+        fold,
+        np.ascontiguousarray(scaler.transform(X_train)),
+        dataset.y[fold.train],
+        np.ascontiguousarray(scaler.transform(X_test)),
+        dataset.y[fold.test],
+        scaler,
+    )
+
+
+class FoldKeeper:
+    """Prepared folds on demand; the last of each stage is kept, since cells come fold by fold."""
+
+    def __init__(self) -> None:
+        self._load = lru_cache(maxsize=1)(load_rows)
+        self._key: Any = None
+        self._prepared: PreparedFold | None = None
+
+    def get(self, setting: Setting, fold: int) -> PreparedFold:
+        """Return a prepared fold, from memory where the last call asked for the same."""
+        key = (repr(setting), fold)
+        if key != self._key or self._prepared is None:
+            self._prepared = None  # let go of the old rows before the new ones are made
+            dataset = self._load(setting.source, setting.seed)
+            folds = make_setting_folds(dataset, setting)
+            self._prepared = prepare_fold(dataset, folds[fold], setting.preparation)
+            self._key = key
+        return self._prepared
