@@ -185,6 +185,32 @@ def test_empty_exhibits_say_that_there_is_nothing(
     assert "Nothing was kept to show of this method." in outline.text
 
 
+def test_when_all_failed_no_sizes_are_made_up(
+    make_row: MakeRow, make_comparison: MakeComparison
+) -> None:
+    failed = make_row(
+        status="failed", message="it broke", errors=(), error_mean=math.nan, n_train=0, n_test=0
+    )
+    text = Outline(render_page(make_comparison(failed))).text
+    assert "The only method failed on letter; the table says why." in text
+    assert "it broke" in text
+    assert "Training parts hold" not in text
+    assert "0 test parts" not in text
+
+
+def test_the_notes_column_is_there_only_where_there_are_notes(
+    make_row: MakeRow, make_comparison: MakeComparison
+) -> None:
+    assert "Notes" not in Outline(render_page(make_comparison(make_row()))).text
+    noted = make_row(notes=("fitted on 2,000 rows",))
+    outline = Outline(render_page(make_comparison(make_row(), noted)))
+    assert "Notes" in outline.text
+    assert [a["data-value"] for _, a in outline.tags if a.get("class") == "notes"] == [
+        "",
+        "fitted on 2,000 rows",
+    ]
+
+
 def test_no_rows_make_a_page_too(make_comparison: MakeComparison) -> None:
     outline = Outline(render_page(make_comparison()))
     assert "Nothing was measured on letter." in outline.text
