@@ -54,10 +54,10 @@ def fit(
     with working(f"reading {data}"):
         from vicinal.experiments._table_models import fit_table, read_training_rows
 
-        rows = read_training_rows(data, target, split)
+        rows = read_training_rows(data, target, task=known_task, split=split)
     options: dict[str, Any] = {"k": k, "scale": scale, "n_components": pca}
     with working(f"fitting {method or 'a metric'} on {len(rows.features):,} rows"):
-        fitted = fit_table(rows, method, task=known_task, impute=impute, seed=seed, **options)
+        fitted = fit_table(rows, method, impute=impute, seed=seed, **options)
     record = describe(rows, fitted, k, seed)
     _save(out, fitted, record, target=rows.target_name, split=split, scale=scale, pca=pca)
     write_json(json, {"version": record["version"], "records": [record]})

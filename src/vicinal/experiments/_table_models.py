@@ -37,6 +37,7 @@ class TableRows:
     features: pd.DataFrame
     target: pd.Series | None
     target_name: str
+    task: Task | None = None
     groups: IntArray | None = None
 
 
@@ -60,15 +61,17 @@ class FittedTable:
     notes: tuple[str, ...]
 
 
-def read_training_rows(data: str, target: str | None = None, split: str = "all") -> TableRows:
+def read_training_rows(
+    data: str, target: str | None = None, *, task: Task | None = None, split: str = "all"
+) -> TableRows:
     """Return the rows of a known data set or a file, with the target that must be there."""
-    source = find_source(data, target=target)
+    source = find_source(data, target=target, task=task)
     if source.path is None:
         return _known_rows(data, split)
     refuse_split(split)
     name = require_target(source.path, target)
     features, column = split_target(read_frame(source.path, target=name), name, source.path)
-    return TableRows(source.name, features, column, name)
+    return TableRows(source.name, features, column, name, task)
 
 
 def read_new_rows(
@@ -97,7 +100,7 @@ def _known_rows(data: str, split: str) -> TableRows:
         raise ValueError(f"--split must be all, train or test; got {split!r}.")
     dataset = load_dataset(data, None if split == "all" else split)
     features, column = dataset_frame(dataset)
-    return TableRows(data, features, column, str(column.name), dataset.groups)
+    return TableRows(data, features, column, str(column.name), dataset.task, dataset.groups)
 
 
 def make_predictor(
@@ -125,8 +128,8 @@ def make_predictor(
 
 
 def fit_table(
-    rows: TableRows, method_name: str | None = None, *, task: Task | None = None,
-    impute: bool = False, seed: int = 0, **options: Any,
+    rows: TableRows, method_name: str | None = None, *, impute: bool = False, seed: int = 0,
+    **options: Any,
 ) -> FittedTable:  # fmt: skip
     """Fit a method on all rows, and measure it on held-out ones beside the plain distance.
 
@@ -135,7 +138,7 @@ def fit_table(
     rows : TableRows
     method_name : str, optional
         By default ``DEFAULT_METHODS``' for the task.
-    task, impute, seed
+    impute, seed
         As in ``vicinal fit``.
     **options
         ``k``, ``scale`` and ``n_components`` of :func:`make_predictor`.
@@ -146,7 +149,7 @@ def fit_table(
         For rows, a method or numbers that do not go together.
     """
     assert rows.target is not None
-    task, y, classes = encode_target(rows.target, task)
+    task, y, classes = encode_target(rows.target, rows.task)
     labels = np.array(classes)[y] if classes else y
     encoder = TableEncoder(keep_missing=impute).fit(rows.features)
     X = encoder.transform(rows.features)

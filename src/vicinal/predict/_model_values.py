@@ -154,9 +154,8 @@ def _check_codes(state: dict[str, Any]) -> None:
     codes, classes = state.get("_codes"), state.get("classes_")
     if codes is None or classes is None:
         return
-    if codes.dtype.kind not in "iu" or (
-        codes.size and not 0 <= codes.min() <= codes.max() < len(classes)
-    ):
+    within = codes.dtype.kind in "iu" and np.all((codes >= 0) & (codes < len(classes)))
+    if not within or len(state.get("class_prior_", classes)) != len(classes):
         raise ValueError("its training labels are not among its classes")
 
 
