@@ -70,3 +70,19 @@ def check_pairs(estimator: Any, pairs: AnyArray) -> FloatArray:
             "and its database point along axis 1."
         )
     return checked
+
+
+def check_regression_input(
+    estimator: Any, X: AnyArray, y: AnyArray, *, accept_sparse: bool = False
+) -> tuple[AnyArray, FloatArray]:
+    """Return X and y as floats; y may have several columns."""
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        dtype=list(FLOATS),
+        accept_sparse="csr" if accept_sparse else False,
+        multi_output=True,
+        y_numeric=True,
+    )
+    return X, y.astype(np.float64)

@@ -1,6 +1,15 @@
 """Prediction from neighbours: vote and mean, ties and fallbacks stated."""
 
 from vicinal.predict._model_file import load_model, read_metadata, save_model
-from vicinal.predict._neighbors import KNNClassifier
+from vicinal.predict._neighbors import KNNClassifier, KNNRegressor
+from vicinal.predict._radius import RadiusClassifier, RadiusRegressor
 
-__all__ = ["KNNClassifier", "load_model", "read_metadata", "save_model"]
+__all__ = [
+    "KNNClassifier",
+    "KNNRegressor",
+    "RadiusClassifier",
+    "RadiusRegressor",
+    "load_model",
+    "read_metadata",
+    "save_model",
+]

@@ -1,0 +1,142 @@
+"""What all predictors share: a fitted metric, an index of the training rows, their neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._validation import check_neighbors, check_transform_input
+from vicinal.index import BinaryIndex
+from vicinal.predict._sides import Index, build_index, database_side, fit_metric, is_binary
+from vicinal.predict._sides import query_side as map_queries
+
+
+class NeighborsPredictor(BaseEstimator):
+    """Base of all predictors: finds training rows near a query under a learned metric.
+
+    Subclasses take ``metric``, ``index``, ``block_size`` and ``n_jobs``.
+    """
+
+    metric: Any
+    index: str
+    block_size: int | None
+    n_jobs: int | None
+    metric_: Any
+    _index: Index
+    _queries: AnyArray | None
+
+    def kneighbors(
+        self, X: AnyArray | None = None, n_neighbors: int = 5, return_distance: bool = True
+    ) -> Any:
+        """Find the nearest training rows under the learned metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features), default=None
+            None asks for the neighbours of each training row among the others.
+        n_neighbors : int
+        return_distance : bool, default=True
+
+        Returns
+        -------
+        distances : float64 ndarray of shape (m, n_neighbors)
+            Euclidean in the learned space (bits, for a metric that encodes), ascending. Only with
+            ``return_distance``.
+        indices : int64 ndarray of shape (m, n_neighbors)
+            Training rows; of two at the same distance the lower comes first.
+        """
+        check_is_fitted(self)
+        if X is None:
+            values, indices = self._leave_one_out(n_neighbors)
+        else:
+            values, indices = self._index.query(self._map_queries(X), n_neighbors)
+        return (self._as_distances(values), indices) if return_distance else indices
+
+    def radius_neighbors(
+        self, X: AnyArray | None = None, radius: float = 1.0, return_distance: bool = True
+    ) -> Any:
+        """Find all training rows within a distance under the learned metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features), default=None
+            None asks for the neighbours of each training row among the others.
+        radius : float
+        return_distance : bool, default=True
+
+        Returns
+        -------
+        distances : object ndarray of shape (m,)
+            Of float64 arrays, each ascending. Only with ``return_distance``.
+        indices : object ndarray of shape (m,)
+            Of int64 arrays: training rows.
+        """
+        check_is_fitted(self)
+        values, indices, indptr = self._within(X, radius)
+        found = _as_lists(indices, indptr)
+        return (_as_lists(self._as_distances(values), indptr), found) if return_distance else found
+
+    def _fit_index(self, given: AnyArray, X: AnyArray, y: AnyArray) -> None:
+        # A frame goes to the metric as given, so that the metric learns its column names.
+        X = given if hasattr(given, "columns") and self.metric is not None else X
+        self.metric_ = fit_metric(self.metric, X, y)
+        rows = database_side(self.metric_, X)
+        self._index = build_index(
+            rows,
+            self.index,
+            binary=is_binary(self.metric_),
+            block_size=self.block_size,
+            n_jobs=self.n_jobs,
+        )
+        queries = rows if self.metric_ is None else map_queries(self.metric_, X)
+        self._queries = None if np.array_equal(queries, rows) else queries
+
+    def _map_queries(self, X: AnyArray) -> AnyArray:
+        checked = check_transform_input(self, X, accept_sparse=self.metric is not None)
+        return map_queries(self.metric_, X if hasattr(X, "columns") and self.metric_ else checked)
+
+    def _training_queries(self) -> AnyArray:
+        if self._queries is not None:
+            return self._queries
+        return self._index.codes if isinstance(self._index, BinaryIndex) else self._index.vectors
+
+    def _leave_one_out(self, n_neighbors: int) -> tuple[AnyArray, IntArray]:
+        queries = self._training_queries()
+        k = check_neighbors(n_neighbors, len(queries) - 1)
+        values, indices = self._index.query(queries, k + 1)
+        itself = indices == np.arange(len(queries))[:, None]
+        # Equal rows of lower number may have pushed a row off its own list; then the last goes.
+        itself[~itself.any(axis=1), k] = True
+        return values[~itself].reshape(-1, k), indices[~itself].reshape(-1, k)
+
+    def _within(self, X: AnyArray | None, radius: float) -> tuple[AnyArray, IntArray, IntArray]:
+        if X is not None:
+            return self._index.query_radius(self._map_queries(X), radius)
+        values, indices, indptr = self._index.query_radius(self._training_queries(), radius)
+        owners = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        others = indices != owners
+        counts = np.bincount(owners[others], minlength=len(indptr) - 1)
+        return values[others], indices[others], np.concatenate([[0], np.cumsum(counts)])
+
+    def _as_distances(self, values: AnyArray) -> FloatArray:
+        if isinstance(self._index, BinaryIndex):
+            return values.astype(np.float64)
+        distances: FloatArray = np.sqrt(values)
+        return distances
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        has_tags = hasattr(self.metric, "__sklearn_tags__")
+        tags.input_tags.sparse = bool(has_tags and get_tags(self.metric).input_tags.sparse)
+        return tags
+
+
+def _as_lists(values: AnyArray, indptr: IntArray) -> AnyArray:
+    lists = np.empty(len(indptr) - 1, dtype=object)
+    lists[:] = np.split(values, indptr[1:-1])
+    return lists

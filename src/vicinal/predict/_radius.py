@@ -1,0 +1,227 @@
+"""Prediction from all training rows within a distance; what to say where there are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._kernels._vote import ragged_majority_vote, ragged_vote_shares
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._validation import check_classification_input, check_regression_input
+from vicinal.index._inputs import check_radius
+from vicinal.predict._base import NeighborsPredictor
+
+
+class _WithinRadius(NeighborsPredictor):
+    def __init__(
+        self,
+        radius: float = 1.0,
+        metric: Any = None,
+        *,
+        index: str = "exact",
+        block_size: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.radius = radius
+        self.metric = metric
+        self.index = index
+        self.block_size = block_size
+        self.n_jobs = n_jobs
+
+    def radius_neighbors(
+        self,
+        X: AnyArray | None = None,
+        radius: float | None = None,
+        return_distance: bool = True,
+    ) -> Any:
+        """Find all training rows within a distance under the learned metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features), default=None
+            None asks for the neighbours of each training row among the others.
+        radius : float, default=None
+            None takes the predictor's own.
+        return_distance : bool, default=True
+
+        Returns
+        -------
+        distances : object ndarray of shape (m,)
+            Of float64 arrays, each ascending. Only with ``return_distance``.
+        indices : object ndarray of shape (m,)
+            Of int64 arrays: training rows.
+        """
+        return super().radius_neighbors(
+            X, self.radius if radius is None else radius, return_distance
+        )
+
+    def _neighbors_of(self, X: AnyArray) -> tuple[IntArray, IntArray]:
+        """Return (indices, indptr) of the neighbours, and count the queries without any."""
+        check_is_fitted(self)
+        _, indices, indptr = self._within(X, self.radius)
+        self.n_fallbacks_ = int(np.count_nonzero(np.diff(indptr) == 0))
+        return indices, indptr
+
+
+class RadiusClassifier(ClassifierMixin, _WithinRadius):
+    """Classify by the vote of all training rows within a radius under a learned metric.
+
+    The class most neighbours hold wins; a tie goes to the tied class with the nearest neighbour.
+    A query without neighbours gets the most frequent class of the training rows (the first in
+    ``classes_`` of several), and ``n_fallbacks_`` counts such queries.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        In the learned space; in bits for a metric that encodes.
+    metric : metric learner or transformer, default=None
+        As for :class:`KNNClassifier`.
+    index : str, default="exact"
+        As for :class:`KNNClassifier`.
+    block_size : int, default=None
+        How many rows are compared at a time; see :class:`ExactIndex`.
+    n_jobs : int, default=None
+        Threads of a search; see :class:`ExactIndex`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    class_prior_ : ndarray of shape (n_classes,)
+        Shares of the classes among the training rows.
+    metric_ : the fitted metric, or None
+    n_fallbacks_ : int
+        Queries without neighbours in the latest prediction; 0 before the first.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X had column names.
+
+    Examples
+    --------
+    >>> from vicinal import RadiusClassifier
+    >>> model = RadiusClassifier(radius=1.0).fit([[0.0], [1.0], [9.0]], ["a", "a", "b"])
+    >>> model.predict([[8.5], [100.0]]).tolist(), model.n_fallbacks_
+    (['b', 'a'], 1)
+    """
+
+    def fit(self, X: AnyArray, y: AnyArray) -> RadiusClassifier:
+        """Fit the metric and index the training rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            May be sparse where the metric takes sparse rows.
+        y : array-like of shape (n,)
+            Classes: numbers or texts.
+
+        Returns
+        -------
+        RadiusClassifier
+            Itself.
+        """
+        check_radius(self.radius)
+        sparse = self.metric is not None
+        rows, self.classes_, self._codes = check_classification_input(
+            self, X, y, accept_sparse=sparse
+        )
+        self.class_prior_ = np.bincount(self._codes) / len(self._codes)
+        self.n_fallbacks_ = 0
+        self._fit_index(X, rows, y)
+        return self
+
+    def predict(self, X: AnyArray) -> AnyArray:
+        """Return the winner of the vote for each row, of shape (m,)."""
+        indices, indptr = self._neighbors_of(X)
+        fallback = int(np.argmax(self.class_prior_))
+        codes = ragged_majority_vote(self._codes[indices], indptr, len(self.classes_), fallback)
+        winners: AnyArray = self.classes_[codes]
+        return winners
+
+    def predict_proba(self, X: AnyArray) -> FloatArray:
+        """Return each class's share of the votes, of shape (m, n_classes); its prior where none.
+
+        Where shares tie, the winner's is larger by one unit in the last place, so that the largest
+        is always the class :meth:`predict` returns.
+        """
+        indices, indptr = self._neighbors_of(X)
+        return ragged_vote_shares(self._codes[indices], indptr, self.class_prior_)
+
+
+class RadiusRegressor(RegressorMixin, _WithinRadius):
+    """Predict the mean target of all training rows within a radius under a learned metric.
+
+    A query without neighbours gets the mean of all training targets, and ``n_fallbacks_`` counts
+    such queries.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        In the learned space; in bits for a metric that encodes.
+    metric : metric learner or transformer, default=None
+        As for :class:`KNNClassifier`.
+    index : str, default="exact"
+        As for :class:`KNNClassifier`.
+    block_size : int, default=None
+        How many rows are compared at a time; see :class:`ExactIndex`.
+    n_jobs : int, default=None
+        Threads of a search; see :class:`ExactIndex`.
+
+    Attributes
+    ----------
+    metric_ : the fitted metric, or None
+    n_fallbacks_ : int
+        Queries without neighbours in the latest prediction; 0 before the first.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X had column names.
+
+    Examples
+    --------
+    >>> from vicinal import RadiusRegressor
+    >>> model = RadiusRegressor(radius=1.0).fit([[0.0], [1.0], [9.0]], [0.0, 4.0, 8.0])
+    >>> model.predict([[0.5], [100.0]]).tolist(), model.n_fallbacks_
+    ([2.0, 4.0], 1)
+    """
+
+    def fit(self, X: AnyArray, y: AnyArray) -> RadiusRegressor:
+        """Fit the metric and index the training rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            May be sparse where the metric takes sparse rows.
+        y : array-like of shape (n,) or (n, n_outputs)
+
+        Returns
+        -------
+        RadiusRegressor
+            Itself.
+        """
+        check_radius(self.radius)
+        rows, self._targets = check_regression_input(
+            self, X, y, accept_sparse=self.metric is not None
+        )
+        self.n_fallbacks_ = 0
+        self._fit_index(X, rows, self._targets)
+        return self
+
+    def predict(self, X: AnyArray) -> FloatArray:
+        """Return the mean target within the radius, of shape (m,) or (m, n_outputs)."""
+        indices, indptr = self._neighbors_of(X)
+        sizes = np.diff(indptr)
+        means = np.empty((len(sizes), *self._targets.shape[1:]))
+        means[sizes == 0] = self._targets.mean(axis=0)
+        if len(indices):
+            # Sums start at each query that has neighbours; the others own no stretch of them.
+            sums = np.add.reduceat(self._targets[indices], indptr[:-1][sizes > 0], axis=0)
+            means[sizes > 0] = (sums.T / sizes[sizes > 0]).T
+        return means
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags

@@ -1,0 +1,43 @@
+"""Every public estimator passes scikit-learn's own checks, none of them skipped or excused.
+
+A new estimator needs one line in ``ESTIMATORS``; a test below says if it was forgotten.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import vicinal
+
+ESTIMATORS = [
+    vicinal.KNNClassifier(n_neighbors=3),
+    vicinal.KNNClassifier(n_neighbors=1, metric=PCA(n_components=1)),
+    vicinal.KNNRegressor(n_neighbors=3),
+    vicinal.RadiusClassifier(),
+    vicinal.RadiusRegressor(),
+]
+
+# Metric learners -------------------------------------------------------------------------------
+ESTIMATORS += [
+    vicinal.LDA(),
+    vicinal.NCA(max_iter=10),
+]
+
+ABSTRACT = {"MetricLearner"}
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learns_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", sorted(set(vicinal.__all__) - ABSTRACT))
+def test_no_public_estimator_is_forgotten(name):
+    value = getattr(vicinal, name)
+    if inspect.isclass(value) and issubclass(value, BaseEstimator):
+        assert any(type(estimator) is value for estimator in ESTIMATORS)
