@@ -65,7 +65,8 @@ def test_histograms_sum_to_one_and_empty_rows_stay_zero():
 
 def test_unit_rows_have_length_one_and_empty_rows_stay_zero():
     X = np.array([[3.0, -4.0], [0.0, 0.0], [2.0, 0.0]])
-    np.testing.assert_allclose(Preparation("unit").fit_transform(X), [[0.6, -0.8], [0, 0], [1, 0]])
+    expected = np.array([[0.6, -0.8], [0, 0], [1, 0]])
+    np.testing.assert_allclose(Preparation("unit").fit_transform(X), expected)
 
 
 def test_histograms_refuse_negative_values_and_say_where():

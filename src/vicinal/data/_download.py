@@ -185,7 +185,8 @@ def _progress(url: str, held: int, total: int | None) -> Iterator[Any]:
     name = url.rpartition("/")[2]
     if not sys.stderr.isatty():
         size = f" ({total / 1e6:.1f} MB)" if total else ""
-        sys.stderr.write(f"downloading {name}{size} from {url}\n")
+        doing = "continuing with" if held else "downloading"
+        sys.stderr.write(f"{doing} {name}{size} from {url}\n")
         yield lambda n_bytes: None
         return
     from rich.console import Console
@@ -213,7 +214,9 @@ def _one_at_a_time(target: Path) -> Iterator[None]:
 @contextmanager
 def _quiet_pooch() -> Iterator[None]:
     """Keep pooch's own messages back: the progress above says the same."""
-    logger = logging.getLogger("pooch")
+    import pooch
+
+    logger = pooch.get_logger()
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:

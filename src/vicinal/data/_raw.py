@@ -23,16 +23,10 @@ Arrays = dict[str, AnyArray]
 
 
 def _frame(content: bytes, *, sep: str = ",", header: int | None = None, skip: int = 0) -> Any:
-    """Parse a text table; numbers round to the nearest double, as Python reads them."""
+    """Parse a text table."""
     import pandas as pd
 
-    frame: pd.DataFrame = pd.read_csv(
-        BytesIO(content),
-        sep=sep,
-        header=header,
-        skiprows=skip,
-        float_precision="round_trip",
-    )
+    frame: pd.DataFrame = pd.read_csv(BytesIO(content), sep=sep, header=header, skiprows=skip)
     return frame
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,6 +116,7 @@ def _fetch_or_convert(entry: Entry, *, raw_is_here: bool) -> Path:
 
 def _convert(entry: Entry, files: dict[str, Path]) -> Path:
     """Convert, and drop what was fetched only for that: on failure too, so as to fetch anew."""
+    sys.stderr.write(f"preparing {entry.name} from {', '.join(files)} (this once)\n")
     try:
         path = convert(entry, files, cache_folder())
     except DataCorruptError:
