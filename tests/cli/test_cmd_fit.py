@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -194,15 +192,6 @@ def test_a_full_disk_keeps_the_old_model_and_exits_with_1(run, fruit, tmp_path):
     assert "Traceback" not in done.stderr
     assert model.read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fruit.csv", "m", "wide.npz"]
-
-
-def test_json_to_a_device_does_not_replace_it(run, fruit, tmp_path):
-    words = ("fit", fruit, "--target", "kind", "--method", "euclidean", "-o", tmp_path / "m")
-    done = run(*words, "--json", "/dev/full")
-    assert done.code == 1
-    assert "cannot write /dev/full: No space left on device" in done.err
-    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
-    assert (tmp_path / "m").exists()
 
 
 def test_what_is_piped_is_plain(fruit, tmp_path):

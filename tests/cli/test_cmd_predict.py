@@ -181,6 +181,8 @@ def test_the_predictions_never_overwrite_what_they_are_made_from(run, model, tmp
 
 
 def test_a_full_disk_is_an_error_of_code_1(run, model, tmp_path):
-    done = run("predict", model, tmp_path / "train.csv", "-o", "/dev/full")
+    (tmp_path / "full").symlink_to("/dev/full")
+    done = run("predict", model, tmp_path / "train.csv", "-o", tmp_path / "full")
     assert done.code == 1
     assert "No space left on device" in done.err
+    assert (tmp_path / "full").is_symlink()

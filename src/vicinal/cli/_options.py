@@ -74,14 +74,10 @@ def say(text: str, *, err: bool = True) -> None:
 
 def write_file(path: Path, text: str) -> None:
     """Write a text file whole or not at all; a pipe or device is written as it is."""
-    with saving(path):
-        if path.exists() and not path.is_file():
-            with path.open("w", encoding="utf-8") as file:
-                file.write(text)
-            return
-        from vicinal.experiments._folder import write_atomically
+    from vicinal.experiments._folder import write_atomically
 
-        write_atomically(path.resolve(), text)
+    with saving(path):
+        write_atomically(path, text)
 
 
 def write_json(path: Path | None, content: Mapping[str, Any]) -> None:

@@ -178,8 +178,16 @@ def _differences(present: Any, wanted: Any, name: str = "") -> Iterable[str]:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a whole file or none: beside its place first, then moved there."""
+    """Write a whole file or none: beside its place first, then moved there.
+
+    A pipe or a device is written to as it is, never replaced; a link keeps its place.
+    """
     data = content.encode() if isinstance(content, str) else content
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            device.write(data)
+        return
+    path = Path(os.path.realpath(path))
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with beside.open("wb") as file:
