@@ -1,0 +1,195 @@
+"""``vicinal reproduce``: published errors beside the ones measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from vicinal.experiments._outcomes import Outcome
+    from vicinal.experiments._published import Experiment
+
+Option = typer.Option
+FOLDER = Path("vicinal-runs") / "reproduce"
+QUICK = "QUICK: at most 2,000 rows and two folds. This checks that all runs; it reproduces nothing."
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Experiments: a name, a pattern such as '*_letter_*', a group such as mlng, "
+            "euclidean, letter, zscore or k3, or all.",
+            metavar="NAME...",
+            show_default=False,
+        ),
+    ] = None,
+    show: Annotated[
+        bool, Option("--list", help="List the experiments (all, or those named) and exit.")
+    ] = False,
+    k: Annotated[
+        str | None, Option("--k", help="Only these numbers of neighbours, such as 3,7.")
+    ] = None,
+    quick: Annotated[
+        bool, Option("--quick", help="A subsample and two folds: does it run at all?")
+    ] = False,
+    jobs: Annotated[int, Option(help="Processes to work in.")] = 1,
+    out: Annotated[Path, Option(help="The run folder.")] = FOLDER,
+    fresh: Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")] = False,
+    json: Annotated[Path | None, Option("--json", help="Write the results to this file.")] = None,
+    page: Annotated[
+        Path | None, Option("--page", help="Write a Markdown page to this file.")
+    ] = None,
+) -> None:
+    """Run published experiments again and print published beside measured.
+
+    Every result is kept in the run folder as it comes. Stop at any moment and the same command
+    goes on from there; other experiments may use the same folder. Settings, sources and doubts
+    of each experiment are in the file of its name.
+    """
+    from vicinal.cli._compare import check_jobs, split_numbers
+    from vicinal.experiments._published import select_experiments
+
+    if not names and not show:
+        raise ValueError("name experiments to run, such as mlng; see them with --list.")
+    chosen = select_experiments(names or ["all"], None if k is None else split_numbers(k))
+    if show:
+        _list(chosen, json)
+        return
+    check_jobs(jobs)
+    _check_files(json, page, quick=quick)
+    outcomes = _run(chosen, out, quick=quick, jobs=jobs, fresh=fresh)
+    _print(outcomes)
+    _write(outcomes, json, page)
+    if not all(outcome.complete for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _list(experiments: Sequence[Experiment], json: Path | None) -> None:
+    from vicinal.experiments._reproduce import write_plan
+
+    if json is not None:
+        write_plan(experiments, json)
+    for experiment in experiments:
+        spread = "" if experiment.spread is None else f" ± {experiment.spread}"
+        unit = " %" if experiment.unit == "percent" else f" {experiment.unit}"
+        typer.echo(f"{experiment.name}  {experiment.error}{spread}{unit}")
+
+
+def _check_files(json: Path | None, page: Path | None, *, quick: bool) -> None:
+    """Refuse, before the work, files that could not be written after it."""
+    if quick and page is not None:
+        raise ValueError("--page takes whole runs only; leave out --quick, or --page.")
+    for option, path in (("--json", json), ("--page", page)):
+        if path is not None and path.is_dir():
+            raise ValueError(f"{option} {path} is a folder; give the name of a file.")
+        if path is not None and not path.resolve().parent.is_dir():
+            raise ValueError(f"{option} {path}: there is no folder {path.resolve().parent}.")
+
+
+def _run(
+    chosen: Sequence[Experiment], out: Path, *, quick: bool, jobs: int, fresh: bool
+) -> list[Outcome]:
+    from vicinal.cli._console import RunDisplay, explain_stop, make_console
+    from vicinal.experiments._reproduce import check_data, reproduce
+
+    console = make_console(stderr=True)
+    if quick:
+        console.print(QUICK, style="bold yellow")
+    with console.status("looking for the data sets"):
+        check_data(chosen)
+    with explain_stop(console, out), RunDisplay(console) as display:
+        return reproduce(chosen, out, quick=quick, jobs=jobs, fresh=fresh, listener=display)
+
+
+def _print(outcomes: Sequence[Outcome]) -> None:
+    from vicinal.cli._console import make_console
+
+    console = make_console()
+    if console.is_terminal:
+        console.print(_table(outcomes))
+    else:
+        for outcome in outcomes:
+            console.print(describe_outcome(outcome), markup=False, soft_wrap=True)
+    _print_summary(console, outcomes)
+
+
+def describe_outcome(outcome: Outcome) -> str:
+    """Return one line: the name, what was published, what was measured, and the difference."""
+    published, measured, difference, verdict = _figures(outcome)
+    text = f"{outcome.experiment.name}: published {published}, measured {measured}"
+    if outcome.errors:
+        text += f", difference {difference}"
+    why = f" ({outcome.messages[0]})" if outcome.messages else ""
+    return f"{text}, {verdict}{why}"
+
+
+def _figures(outcome: Outcome) -> tuple[str, str, str, str]:
+    """Return published, measured, difference and verdict as they are printed."""
+    from vicinal.experiments._outcomes import outcome_record
+    from vicinal.experiments._results_page import figure, signed
+
+    percent = outcome.experiment.unit == "percent"
+    record = outcome_record(outcome)
+    deviation = outcome.deviation
+    if deviation is not None and percent:
+        deviation *= 100
+    verdict = "quick" if outcome.quick and outcome.complete else record["verdict"]
+    return (
+        figure(record["published_error"], outcome.experiment.spread, percent=percent),
+        figure(record["error_mean"], deviation, percent=percent),
+        signed(record["difference"], percent=percent),
+        verdict or record["status"],
+    )
+
+
+def _table(outcomes: Sequence[Outcome]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    styles = {"lower": "green", "within": "green", "higher": "yellow", "quick": "dim"}
+    title = QUICK if any(outcome.quick for outcome in outcomes) else None
+    table = Table(title=title, title_style="bold yellow", header_style="bold")
+    for column in ("experiment", "published", "measured", "difference", "spread", "best rival"):
+        table.add_column(column, justify="left" if column in ("experiment", "spread") else "right")
+    for outcome in outcomes:
+        *figures, verdict = _figures(outcome)
+        rival = outcome.experiment.rival
+        table.add_row(
+            outcome.experiment.name,
+            *figures,
+            Text(verdict, style=styles.get(verdict, "red")),
+            "" if rival is None else f"{rival[0]} {rival[1]:.2f}",
+        )
+    return table
+
+
+def _print_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
+    from vicinal.experiments._outcomes import count_verdicts, outcome_record
+
+    counts = count_verdicts([outcome_record(outcome) for outcome in outcomes])
+    failed = [outcome for outcome in outcomes if not outcome.complete]
+    if any(outcome.quick for outcome in outcomes):
+        console.print(QUICK, style="bold yellow")
+    else:
+        console.print(
+            f"{len(outcomes)} experiments: {counts['lower']} lower than published, "
+            f"{counts['within']} within the published spread, {counts['higher']} higher."
+        )
+    for message in dict.fromkeys(message for outcome in failed for message in outcome.messages):
+        console.print(f"failed: {message}", style="red", markup=False, soft_wrap=True)
+
+
+def _write(outcomes: Sequence[Outcome], json: Path | None, page: Path | None) -> None:
+    from vicinal.experiments._reproduce import write_page, write_results
+
+    for path, write in ((json, write_results), (page, write_page)):
+        if path is not None:
+            write(outcomes, path)
+            typer.echo(str(path))

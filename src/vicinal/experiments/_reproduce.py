@@ -1,0 +1,170 @@
+"""Run published experiments again: experiments to cells, records to outcomes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from vicinal import __version__
+from vicinal.experiments._cells import Cell, Setting, Source, record_key
+from vicinal.experiments._folder import RunFolder, write_atomically
+from vicinal.experiments._journal import Record
+from vicinal.experiments._methods import get_method
+from vicinal.experiments._outcomes import Outcome, outcome_record
+from vicinal.experiments._pool import WorkerPool
+from vicinal.experiments._published import Experiment
+from vicinal.experiments._results_page import results_markdown
+from vicinal.experiments._runner import Listener, run_cells
+
+QUICK_ROWS = 2000
+QUICK_FOLDS = 2
+DEFAULT_FOLDS = {"official": 1, "kfold": 5, "grouped": 5, "repeated": 10}
+FOLD_COUNTS = {"kfold": "n_folds", "grouped": "n_folds", "repeated": "n_repeats"}
+
+
+def reproduce(
+    experiments: Sequence[Experiment],
+    path: Path,
+    *,
+    quick: bool = False,
+    jobs: int = 1,
+    fresh: bool = False,
+    listener: Listener | None = None,
+) -> list[Outcome]:
+    """Measure experiments in a run folder and return one outcome each, in their order.
+
+    What the folder already holds is not measured again, so a stopped run goes on where it
+    stopped, and one folder serves any choice of experiments.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+    path : Path
+        The run folder.
+    quick : bool
+        Take at most 2,000 rows and two folds: a check that all works, not a reproduction.
+    jobs : int
+        Worker processes.
+    fresh : bool
+        Forget what the folder holds.
+    listener : callable, optional
+        Called with a :class:`~vicinal.experiments._runner.Progress` as cells start and end.
+    """
+    with RunFolder(path, fresh=fresh) as folder, WorkerPool(jobs) as pool:
+        run_cells(plan_experiments(experiments, quick=quick), folder, pool=pool, listener=listener)
+        return [summarise(e, folder.known, quick=quick) for e in experiments]
+
+
+def check_data(experiments: Iterable[Experiment]) -> None:
+    """Load each data set once, so that a missing one stops the run before it starts.
+
+    Raises
+    ------
+    OSError
+        Where a data set can neither be found nor fetched; it says where to put the file.
+    """
+    from vicinal.data import load_dataset
+
+    for name in dict.fromkeys(experiment.dataset for experiment in experiments):
+        load_dataset(name)
+
+
+def plan_experiments(experiments: Iterable[Experiment], *, quick: bool = False) -> list[Cell]:
+    """Return the cells of all experiments, each once, those on the same rows in a row.
+
+    Experiments that differ in k only share a cell where one fit of the method serves every k.
+    """
+    shared: dict[str, tuple[Cell, list[int]]] = {}
+    for experiment in experiments:
+        for cell in experiment_cells(experiment, quick=quick):
+            # A key without k names everything else that makes a cell what it is.
+            k = experiment.k if get_method(experiment.method).depends_on_k else 0
+            _, ks = shared.setdefault(record_key(cell, k), (cell, []))
+            ks.append(experiment.k)
+    cells = [replace(cell, ks=tuple(sorted(set(ks)))) for cell, ks in shared.values()]
+    return sorted(cells, key=_neighborhood)
+
+
+def _neighborhood(cell: Cell) -> tuple[str, str, int, str, tuple[int, ...]]:
+    setting = cell.setting
+    preparation = json.dumps(dict(setting.preparation), sort_keys=True)
+    return setting.source.name, preparation, cell.fold, cell.method, cell.ks
+
+
+def experiment_cells(experiment: Experiment, *, quick: bool = False) -> list[Cell]:
+    """Return one cell a fold."""
+    setting = experiment_setting(experiment, quick=quick)
+    return [
+        Cell(setting, fold, experiment.method, (experiment.k,), experiment.parameters)
+        for fold in range(count_folds(setting.protocol, setting.folds))
+    ]
+
+
+def experiment_setting(experiment: Experiment, *, quick: bool = False) -> Setting:
+    """Return rows, preparation and folds of an experiment; ``quick`` cuts rows and folds down."""
+    folds = {word: value for word, value in experiment.folds.items() if word != "seed"}
+    count = FOLD_COUNTS.get(experiment.protocol)
+    if quick and count is not None:
+        folds[count] = QUICK_FOLDS
+    return Setting(
+        source=Source(experiment.dataset, limit=QUICK_ROWS if quick else None),
+        preparation=experiment.preparation,
+        protocol=experiment.protocol,
+        folds=folds,
+        seed=experiment.folds.get("seed", 0),
+    )
+
+
+def count_folds(protocol: str, folds: Mapping[str, Any]) -> int:
+    """Return how many folds a protocol makes."""
+    return int(folds.get(FOLD_COUNTS.get(protocol, ""), DEFAULT_FOLDS[protocol]))
+
+
+def summarise(
+    experiment: Experiment, known: Mapping[str, Record], *, quick: bool = False
+) -> Outcome:
+    """Return the outcome of an experiment from the records there are of it."""
+    keys = [record_key(c, experiment.k) for c in experiment_cells(experiment, quick=quick)]
+    records = [known[key] for key in keys if key in known]
+    done = [record for record in records if record["status"] == "ok"]
+    failures = (record["message"] for record in records if record["status"] != "ok")
+    costs = {
+        name: fmean(record[name] for record in done)
+        for name in ("fit_seconds", "fit_cpu_seconds")
+        if done
+    }
+    return Outcome(
+        experiment,
+        errors=tuple(record["error"] for record in done),
+        expected=len(keys),
+        n_train=max((record["n_train"] for record in done), default=0),
+        n_test=max((record["n_test"] for record in done), default=0),
+        quick=quick,
+        messages=tuple(dict.fromkeys(failures)),
+        **costs,
+    )
+
+
+def write_results(outcomes: Iterable[Outcome], path: Path) -> None:
+    """Write outcomes as JSON: ``version`` and one record an experiment."""
+    content = {
+        "version": __version__,
+        "records": [outcome_record(outcome) for outcome in outcomes],
+    }
+    write_atomically(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def write_page(outcomes: Iterable[Outcome], path: Path) -> None:
+    """Write outcomes as a page of Markdown; quick ones are refused with a ValueError."""
+    body = results_markdown([outcome_record(outcome) for outcome in outcomes])
+    write_atomically(path, f"# Published results, measured again\n\n{body}")
+
+
+def write_plan(experiments: Iterable[Experiment], path: Path) -> None:
+    """Write experiments as JSON, as their files have them."""
+    content = {"version": __version__, "experiments": [asdict(e) for e in experiments]}
+    write_atomically(path, json.dumps(content, indent=1, allow_nan=False) + "\n")

@@ -1,0 +1,178 @@
+"""``vicinal reproduce``: names, a run, its outputs, and bad usage."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vicinal.cli import main
+from vicinal.experiments import _published, _results_page
+from vicinal.experiments._published import Experiment
+
+WINE = Experiment(
+    name="nobody2000_euclidean_wine_zscore_k3",
+    citation="nobody2000",
+    document="nobody2000",
+    table="tab:wine, k = 3",
+    line=10,
+    dataset="wine",
+    protocol="kfold",
+    folds={"n_folds": 3, "seed": 0},
+    preparation={"scale": "zscore"},
+    method="euclidean",
+    parameters={},
+    k=3,
+    error=5.0,
+    spread=3.0,
+    unit="percent",
+    others={"lmnn": 2.5},
+    doubts=("The folds of the source are not known.",),
+)
+WINE_7 = replace(WINE, name="nobody2000_euclidean_wine_zscore_k7", k=7)
+BROKEN = replace(
+    WINE,
+    name="nobody2000_lda_wine_zscore_k3",
+    method="lda",
+    parameters={"n_components": -4},
+)
+
+
+class Ran:
+    """What a call of the command gave, with three experiments in place of the shipped ones."""
+
+    def __init__(self, *arguments: str, shipped: bool = False) -> None:
+        out, err = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.setattr(sys, "argv", ["vicinal", "reproduce", *arguments])
+            for module in () if shipped else (_published, _results_page):
+                patch.setattr(module, "published_experiments", lambda: (WINE, WINE_7, BROKEN))
+            with pytest.raises(SystemExit) as stopped:
+                main()
+        self.code, self.out, self.err = stopped.value.code or 0, out.getvalue(), err.getvalue()
+        assert "Traceback" not in self.out + self.err
+
+
+@pytest.fixture(scope="module", autouse=True)
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Work in an empty folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("reproduce"))
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(place: None) -> Ran:
+    """One run of all three, the last of which fails."""
+    return Ran("all", "--out", "whole", "--json", "results.json", "--page", "page.md")
+
+
+def test_a_run_prints_published_beside_measured(whole: Ran) -> None:
+    (line,) = [line for line in whole.out.splitlines() if line.startswith(WINE.name)]
+    assert "published 5.00 ± 3.0, measured " in line
+    assert line.endswith((", within", ", lower", ", higher"))
+
+
+def test_one_failing_experiment_is_reported_and_the_others_go_on(whole: Ran) -> None:
+    assert whole.code == 1
+    records = json.loads(Path("results.json").read_text())["records"]
+    status = {record["experiment"]: record["status"] for record in records}
+    assert status == {WINE.name: "ok", WINE_7.name: "ok", BROKEN.name: "failed"}
+    assert "failed: " in whole.out
+
+
+def test_json_records_hold_what_every_command_promises(whole: Ran) -> None:
+    record, other, _ = json.loads(Path("results.json").read_text())["records"]
+    assert (record["dataset"], record["method"], record["k"]) == ("wine", "euclidean", 3)
+    assert 0 < record["error_mean"] < 0.2
+    assert record["published_error"] == 0.05
+    assert len(record["errors"]) == record["n_folds"] == 3
+    assert {"error_sd", "fit_seconds", "n_train", "n_test", "seed", "version"} <= record.keys()
+    assert other["k"] == 7
+
+
+def test_the_page_is_made_from_the_run(whole: Ran) -> None:
+    page = Path("page.md").read_text(encoding="utf-8")
+    assert page.startswith("# Published results")
+    assert page.count("| Euclidean | wine |") == 2
+    assert "The folds of the source are not known." in page
+
+
+def test_a_second_run_measures_nothing_again_and_says_the_same(whole: Ran) -> None:
+    again = Ran("euclidean", "--out", "whole")
+    assert again.code == 0
+    assert "3 of 3" in again.err
+    lines = [line for line in whole.out.splitlines() if "_euclidean_" in line]
+    assert again.out.splitlines()[:2] == lines
+
+
+def test_two_processes_give_what_one_gives(whole: Ran) -> None:
+    two = Ran("euclidean", "--out", "two", "--jobs", "2")
+    assert [line for line in two.out.splitlines() if line in whole.out.splitlines()] == [
+        line for line in whole.out.splitlines() if "_euclidean_" in line
+    ]
+
+
+def test_quick_is_marked_and_kept_apart() -> None:
+    ran = Ran("euclidean", "--quick", "--json", "quick.json")
+    assert ran.code == 0
+    assert "QUICK" in ran.out
+    assert "QUICK" in ran.err
+    assert ", quick" in ran.out
+    records = json.loads(Path("quick.json").read_text())["records"]
+    assert all(record["quick"] and record["verdict"] is None for record in records)
+    assert all(record["n_folds"] == 2 for record in records)
+
+
+def test_list_shows_names_and_figures_without_running() -> None:
+    ran = Ran("--list", "--out", "listed")
+    assert ran.code == 0
+    assert ran.out.splitlines()[0] == f"{WINE.name}  5.0 ± 3.0 %"
+    assert not Path("listed").exists()
+    assert len(Ran("lda", "--list", "--json", "plan.json").out.splitlines()) == 1
+    (plan,) = json.loads(Path("plan.json").read_text())["experiments"]
+    assert plan["parameters"] == {"n_components": -4}
+
+
+def test_the_shipped_experiments_are_listed() -> None:
+    lines = Ran("mlng", "--list", "--k", "3", shipped=True).out.splitlines()
+    assert "trivedi2014_mlng_letter_zscore_k3  2.32 ± 0.1 %" in lines
+    assert all(line.split()[0].endswith("_k3") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name experiments to run"),
+        (["eucliden"], "did you mean euclidean"),
+        (["euclidean", "--k", "4"], "they have k = 3, 7"),
+        (["euclidean", "--k", "three"], "whole numbers"),
+        (["euclidean", "--jobs", "0"], "--jobs must be at least 1"),
+        (["euclidean", "--quick", "--page", "page.md"], "--page takes whole runs only"),
+        (["euclidean", "--json", "nowhere/results.json"], "there is no folder"),
+        (["euclidean", "--page", "."], "is a folder"),
+    ],
+)
+def test_bad_usage_is_refused_before_any_work(arguments: list[str], message: str) -> None:
+    ran = Ran(*arguments, "--out", "refused")
+    assert ran.code == 2
+    assert message in ran.err
+    assert not Path("refused").exists()
+
+
+def test_a_missing_data_set_stops_the_run_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    import vicinal.data
+
+    def absent(name: str) -> None:
+        raise FileNotFoundError(f"{name} is not here; put wine.npz into the folder")
+
+    monkeypatch.setattr(vicinal.data, "load_dataset", absent)
+    ran = Ran("euclidean", "--out", "absent")
+    assert (ran.code, "wine is not here" in ran.err) == (2, True)
+    assert not Path("absent").exists()
