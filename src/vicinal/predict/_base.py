@@ -131,8 +131,10 @@ class NeighborsPredictor(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        has_tags = hasattr(self.metric, "__sklearn_tags__")
-        tags.input_tags.sparse = bool(has_tags and get_tags(self.metric).input_tags.sparse)
+        if isinstance(self.metric, BaseEstimator):
+            tags.input_tags.sparse = get_tags(self.metric).input_tags.sparse
+        else:
+            tags.input_tags.sparse = False
         return tags
 
 
