@@ -228,3 +228,13 @@ def test_other_methods_unfold_and_are_printed_in_full(
     page.locator("summary").click()
     assert len(page.pdf()) > 50_000
     assert hidden.is_visible()
+
+
+def test_paper_is_white_whatever_the_screen(
+    digits_comparison: Comparison, open_report: Callable[..., Any]
+) -> None:
+    page = open_report(digits_comparison, scheme="dark", width=720).page
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("document.documentElement.scrollWidth") == 720
+    assert min(ratio for ratio, _ in page.evaluate(CONTRASTS)) >= 4.5

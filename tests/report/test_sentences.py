@@ -181,7 +181,7 @@ def test_failures_shortcuts_and_notes_stand_below_the_finding(
         make_row(**MLNG | {"k": 7, "status": "failed"}),
         notes=("Rows with missing values were left out.",),
     )
-    assert list_caveats(comparison) == [
+    assert [caveat.replace("\u00a0", " ") for caveat in list_caveats(comparison)] == [
         "Not measured: NCA and MLNG at k = 7. The table says why.",
         "MLNG: fitted on 2,000 rows",
         "Rows with missing values were left out.",

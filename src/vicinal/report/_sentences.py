@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from .._types import Comparison, Row, Task
 from ._numbers import (
+    NBSP,
     format_error,
     format_error_pair,
     is_known,
@@ -81,14 +82,14 @@ def _without_rival(best: Row, task: Task, dataset: str) -> str:
     return (
         f"{best.title} has the smallest {name_error(task, best.k)} on {dataset}: "
         f"{format_error(best.error_mean, task)}. Plain Euclidean distance was not measured at "
-        f"k = {best.k}, so what was gained is not known."
+        f"k{NBSP}={NBSP}{best.k}, so what was gained is not known."
     )
 
 
 def _euclidean_wins(best: Row, learned: list[Row], task: Task, dataset: str) -> str:
     closest = min(learned, key=lambda row: row.error_mean)
     own, other = format_error_pair(best.error_mean, closest.error_mean, task)
-    at_k = "" if closest.k == best.k else f" (at k = {closest.k})"
+    at_k = "" if closest.k == best.k else f" (at k{NBSP}={NBSP}{closest.k})"
     head = f"No learned metric does better than plain Euclidean distance on {dataset}"
     if closest.error_mean == best.error_mean:
         return f"{head}: {closest.title}{at_k} only equals its {name_error(task, best.k)} of {own}."
@@ -135,7 +136,8 @@ def _euclidean_at_its_best(comparison: Comparison) -> str:
     if best is None or own is None or best.method == EUCLIDEAN or own.k == best.k:
         return ""
     error = format_error_pair(own.error_mean, best.error_mean, comparison.task)[0]
-    return f"Plain Euclidean distance is at its best at k = {own.k}, with an error of {error}."
+    at_k = f"at k{NBSP}={NBSP}{own.k}"
+    return f"Plain Euclidean distance is at its best {at_k}, with an error of {error}."
 
 
 def _failures(comparison: Comparison) -> list[str]:
@@ -160,6 +162,10 @@ def _name_failed(rows: tuple[Row, ...]) -> list[str]:
             failed.setdefault(row.method, []).append(row)
     return [
         group[0].title
-        + (f" at k = {join_words([str(r.k) for r in group])}" if method in measured else "")
+        + (
+            f" at k{NBSP}={NBSP}{join_words([str(r.k) for r in group])}"
+            if method in measured
+            else ""
+        )
         for method, group in failed.items()
     ]
