@@ -253,7 +253,11 @@ def test_whereabouts_are_told_without_opening_anything(toy, folder, private_fold
     assert storage.find(entry).place == "absent"
     private_folders.mkdir()
     (private_folders / "toy.npz").write_bytes(b"12345")
-    assert storage.find(entry) == storage.Whereabouts("cache", private_folders / "toy.npz", 5)
-    (folder / "toy.npz").write_bytes(b"1234567")
-    assert storage.find(entry) == storage.Whereabouts("data folder", folder / "toy.npz", 7)
+    assert storage.find(entry) == storage.Whereabouts(
+        "cache", private_folders / "toy.npz", 5, plausible=False
+    )
+    (folder / "toy.npz").write_bytes(toy.content)
+    assert storage.find(entry) == storage.Whereabouts(
+        "data folder", folder / "toy.npz", len(toy.content), plausible=True
+    )
     assert storage.find(get_entry("digits")).place == "built in"

@@ -68,7 +68,7 @@ def _save(path: Path, arrays: Mapping[str, AnyArray], files: Mapping[str, Path])
             np.savez_compressed(file, **dict(arrays))  # type: ignore[arg-type]
         sources = {name: sha256_of(source) for name, source in files.items()}
         made = {"sha256": sha256_of(partial), "made_from": sources}
-        _sidecar(path).write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+        sidecar_of(path).write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
         os.replace(partial, path)
     except OSError as error:
         partial.unlink(missing_ok=True)
@@ -79,7 +79,7 @@ def _save(path: Path, arrays: Mapping[str, AnyArray], files: Mapping[str, Path])
     return path
 
 
-def _sidecar(path: Path) -> Path:
+def sidecar_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
@@ -89,7 +89,7 @@ def mismatch(path: Path, stored: StoredFile) -> str | None:
     if found == stored.sha256:
         return None
     try:
-        made = json.loads(_sidecar(path).read_text(encoding="utf-8"))
+        made = json.loads(sidecar_of(path).read_text(encoding="utf-8"))
         if made["sha256"] == found:
             return None
     except (OSError, ValueError, KeyError, TypeError):

@@ -152,7 +152,7 @@ def get_entry(name: str) -> Entry:
         raise ValueError(f"the name of a data set must be a string, got {name!r}.")
     name = ALIASES.get(name, name)
     if name not in entries:
-        near = get_close_matches(name.lower(), [*entries, *ALIASES], n=3, cutoff=0.5)
+        near = get_close_matches(name.lower(), [*entries, *ALIASES], n=3, cutoff=0.6)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise ValueError(
             f"unknown data set {name!r}.{hint} `vicinal datasets` lists all that are known."

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from vicinal.data._conversion import convert, mismatch, sha256_of
+from vicinal.data._conversion import convert, mismatch, sha256_of, sidecar_of
 from vicinal.data._download import DataCorruptError, DataUnavailableError, fetch
 from vicinal.data._registry import Entry, RawFile
 
@@ -35,12 +35,14 @@ def cache_folder() -> Path:
 class Whereabouts:
     """Where a set is: "built in", "data folder", "cache", "raw files" or "absent".
 
-    ``n_bytes`` is what the files take on disk, 0 when there are none.
+    ``n_bytes`` is what the files take on disk, 0 when there are none. ``plausible`` is False for
+    a stored file of the wrong size.
     """
 
     place: str
     path: Path | None = None
     n_bytes: int = 0
+    plausible: bool = True
 
 
 def find(entry: Entry) -> Whereabouts:
@@ -50,7 +52,9 @@ def find(entry: Entry) -> Whereabouts:
     for place, folder in (("data folder", data_folder()), ("cache", cache_folder())):
         path = None if folder is None else folder / entry.stored.name
         if path is not None and path.is_file():
-            return Whereabouts(place, path, path.stat().st_size)
+            n_bytes = path.stat().st_size
+            plausible = n_bytes == entry.stored.n_bytes or sidecar_of(path).is_file()
+            return Whereabouts(place, path, n_bytes, plausible)
     raw = [find_raw(file) for file in entry.source.files]
     present = [path for path in raw if path is not None]
     if present and len(present) == len(raw):

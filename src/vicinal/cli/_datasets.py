@@ -1,0 +1,169 @@
+"""``vicinal datasets``: what is known, what is here, and how large it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vicinal.cli._options import Json, check_output, print_text, say, write_json
+
+if TYPE_CHECKING:
+    from vicinal.data._registry import Entry
+
+COLUMNS = ("name", "rows", "features", "target", "protocol", "where", "size", "licence")
+
+
+def datasets(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Tell all about these sets; without names, list every set."),
+    ] = None,
+    present: Annotated[
+        bool, typer.Option("--present", help="List only what is on this computer.")
+    ] = False,
+    json: Json = None,
+) -> None:
+    """List the known data sets, where they are and how large; or tell all about some of them.
+
+    A set that is absent is fetched from its public source when it is first used.
+    """
+    from vicinal.data._registry import get_entry, list_datasets
+
+    check_output(json, "--json")
+    records = [describe(get_entry(name)) for name in names or list_datasets()]
+    if present:
+        records = [record for record in records if record["where"] != "absent"]
+    write_json(json, _content(records))
+    if names:
+        print_text("\n".join(detail(record) for record in records))
+        return
+    show(records)
+    say(summarise(records))
+
+
+def describe(entry: Entry) -> dict[str, Any]:
+    """Return what is known of a set as plain values, without opening its file."""
+    from vicinal.data._storage import find
+
+    found, known = find(entry), entry.measured
+    where = found.place if found.plausible else f"{found.place}: wrong size"
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "task": entry.task,
+        "rows": known.shape[0],
+        "features": known.shape[1],
+        "classes": len(known.class_counts),
+        "test_rows": known.n_test,
+        "groups": known.n_groups,
+        "group": entry.groups,
+        "protocol": entry.protocol,
+        "where": where,
+        "path": None if found.path is None else str(found.path),
+        "bytes": found.n_bytes,
+        "file": None if entry.stored is None else entry.stored.name,
+        "sha256": None if entry.stored is None else entry.stored.sha256,
+        "licence": entry.licence,
+        "citation": entry.citation,
+        "source": entry.source.page,
+        "openml": entry.source.openml,
+        "raw_files": [{"name": f.name, "url": f.url} for f in entry.source.files],
+        "notes": "; ".join(filter(None, (entry.note, entry.source.note))),
+    }
+
+
+def cells_of(record: dict[str, Any]) -> tuple[str, ...]:
+    """Return one line of the list, in the order of ``COLUMNS``."""
+    target = f"{record['classes']} classes" if record["classes"] else "real"
+    return (
+        record["name"],
+        str(record["rows"]),
+        str(record["features"]),
+        target,
+        record["protocol"],
+        record["where"],
+        format_size(record["bytes"]),
+        record["licence"],
+    )
+
+
+def format_size(n_bytes: int) -> str:
+    """Return "0.2 MB", or nothing for nothing."""
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes else ""
+
+
+def show(records: list[dict[str, Any]]) -> None:
+    """Print a table on a terminal, and lines of columns parted by tabs elsewhere."""
+    from vicinal.cli._console import make_console
+
+    console = make_console()
+    if not console.is_terminal:
+        lines = [COLUMNS, *map(cells_of, records)]
+        print_text("".join("\t".join(line) + "\n" for line in lines))
+        return
+    from rich.table import Table
+
+    lines = [
+        (name, f"{rows} × {features}", *others)
+        for name, rows, features, *others in map(cells_of, records)
+    ]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, column in enumerate(("name", "rows × features", *COLUMNS[3:])):
+        # On a narrow terminal the licence is cut short; every set keeps to one line.
+        width = max(len(line[index]) for line in (*lines, (column,) * len(COLUMNS)))
+        right = column in ("rows × features", "size")
+        table.add_column(
+            column,
+            justify="right" if right else "left",
+            no_wrap=True,
+            min_width=None if column == "licence" else width,
+        )
+    for record, line in zip(records, lines, strict=True):
+        table.add_row(*line, style="dim" if record["where"] == "absent" else None)
+    console.print(table)
+
+
+def detail(record: dict[str, Any]) -> str:
+    """Return all that is known of one set, a line a fact."""
+    target = f"{record['classes']} classes" if record["classes"] else "a real target"
+    facts = {
+        "what": record["title"],
+        "size": f"{record['rows']:,} rows, {record['features']:,} features, {target}",
+        "test part": f"{record['test_rows']:,} rows" if record["test_rows"] else "",
+        "groups": f"{record['groups']} ({record['group']})" if record["groups"] else "",
+        "protocol": record["protocol"],
+        "where": f"{record['where']} {record['path'] or ''}".strip(),
+        "file": record["file"] or "",
+        "sha256": record["sha256"] or "",
+        "source": record["source"],
+        "openml": f"https://www.openml.org/d/{record['openml']}" if record["openml"] else "",
+        "raw files": ", ".join(f["url"] or f"{f['name']} (by hand)" for f in record["raw_files"]),
+        "licence": record["licence"],
+        "cite as": record["citation"],
+        "notes": record["notes"],
+    }
+    lines = [f"  {name:<10} {fact}" for name, fact in facts.items() if fact]
+    return "\n".join([record["name"], *lines]) + "\n"
+
+
+def summarise(records: list[dict[str, Any]]) -> str:
+    """Say how many sets are here, and which folders were looked in."""
+    from vicinal.data._storage import cache_folder, data_folder
+
+    here = [record for record in records if record["where"] != "absent"]
+    n_bytes = sum({record["path"]: record["bytes"] for record in here}.values())
+    named = data_folder()
+    folder = "VICINAL_DATA is not set" if named is None else f"VICINAL_DATA is {named}"
+    if named is not None and not named.is_dir():
+        folder += ", which is no folder"
+    return (
+        f"{len(here)} of {len(records)} sets are on this computer "
+        f"({format_size(n_bytes) or '0 MB'}). {folder}; the cache is {cache_folder()}."
+    )
+
+
+def _content(records: list[dict[str, Any]]) -> dict[str, Any]:
+    from vicinal import __version__
+
+    return {"version": __version__, "datasets": records}
