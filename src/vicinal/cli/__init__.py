@@ -12,6 +12,12 @@ import sys
 import typer
 
 from vicinal import __version__
+from vicinal.cli._compare import compare
+from vicinal.cli._datasets import datasets
+from vicinal.cli._fit import fit
+from vicinal.cli._neighbors import neighbors
+from vicinal.cli._predict import predict
+from vicinal.cli._reproduce import reproduce
 
 app = typer.Typer(
     name="vicinal",
@@ -35,6 +41,14 @@ def _options(
     ),
 ) -> None:
     pass
+
+
+app.command("compare")(compare)
+app.command("datasets")(datasets)
+app.command("fit")(fit)
+app.command("neighbors")(neighbors)
+app.command("predict")(predict)
+app.command("reproduce")(reproduce)
 
 
 def main() -> None:
