@@ -37,7 +37,7 @@ def test_a_row_holds_published_measured_and_difference() -> None:
         "2.10 ± 0.1",
         "−0.22",
         "lower",
-        "GBLMNN 2.92",
+        "GB-LMNN 2.92",
     ]
 
 
@@ -102,4 +102,5 @@ def test_figures_are_printed_in_their_unit(
 def test_differences_carry_their_sign() -> None:
     assert signed(-0.0022, percent=True) == "−0.22"
     assert signed(0.01, percent=False) == "+0.010"
+    assert signed(-0.00001, percent=True) == "+0.00"
     assert signed(None, percent=True) == "–"

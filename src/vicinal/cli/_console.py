@@ -44,9 +44,9 @@ def format_duration(seconds: float) -> str:
 
 
 def describe_cell(cell: Cell) -> str:
-    """Return "mlng, k = 3, fold 2"."""
+    """Return "letter, mlng, k = 3, fold 2"."""
     ks = ", ".join(str(k) for k in cell.ks)
-    return f"{cell.method}, k = {ks}, fold {cell.fold + 1}"
+    return f"{cell.setting.source.name}, {cell.method}, k = {ks}, fold {cell.fold + 1}"
 
 
 class RunDisplay:

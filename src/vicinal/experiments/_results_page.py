@@ -19,6 +19,7 @@ SCALES = {
     "unit": "rows of unit length",
     "none": "features as they come",
 }
+QUOTED = {"gblmnn": "GB-LMNN", "knca": "k-NCA"}
 HEADER = (
     "| method | data set | k | published | measured | difference | spread | best other published |"
 )
@@ -121,7 +122,7 @@ def _title(method: str) -> str:
     try:
         return get_method(method).title
     except ValueError:  # a rival that is only quoted
-        return method.upper()
+        return QUOTED.get(method, method.upper())
 
 
 def figure(error: float | None, spread: float | None, *, percent: bool) -> str:
@@ -137,7 +138,8 @@ def signed(difference: float | None, *, percent: bool) -> str:
     """Return a difference with its sign; minus is better than published."""
     if difference is None:
         return "–"
-    text = f"{100 * difference:+.2f}" if percent else f"{difference:+.3f}"
+    value, digits = (100 * difference, 2) if percent else (difference, 3)
+    text = f"{round(value, digits) or 0.0:+.{digits}f}"  # what rounds to nothing is not negative
     return text.replace("-", "−")
 
 
