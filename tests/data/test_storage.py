@@ -208,7 +208,19 @@ def test_a_truncated_source_without_checksum_is_refused(loopback, monkeypatch):
 
 def test_a_file_without_a_public_address_is_asked_for_by_name(monkeypatch):
     with_source(monkeypatch, None)
-    with pytest.raises(DataUnavailableError, match=r"Put toy.npz, or toy.csv from http\S+page"):
+    with pytest.raises(DataUnavailableError, match=r"Put toy.npz, or toy.csv \(see http\S+page\)"):
+        load_dataset("toy")
+
+
+def test_a_file_with_an_address_is_asked_for_with_it(monkeypatch):
+    monkeypatch.setenv("VICINAL_OFFLINE", "1")
+    with_source(monkeypatch, "http://127.0.0.1/toy.csv")
+    with pytest.raises(DataUnavailableError, match=r"or toy.csv from http://127\S+/toy.csv, into"):
+        load_dataset("toy")
+    with_source(monkeypatch, "openml:7")
+    with pytest.raises(
+        DataUnavailableError, match=r"toy.csv from https://www.openml.org/d/7, into"
+    ):
         load_dataset("toy")
 
 

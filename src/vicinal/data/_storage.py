@@ -171,10 +171,22 @@ def _advise(entry: Entry, reasons: list[str]) -> str:
     first = "VICINAL_DATA, which is not set" if named is None else f"{named} (VICINAL_DATA)"
     if named is not None and not named.is_dir():
         first = f"{named} (VICINAL_DATA; there is no such folder)"
-    raw = [f"{f.name} from {f.url or entry.source.page}" for f in entry.source.files]
-    alternative = f", or {' and '.join(raw)}," if raw else ""
+    own = _whence(entry)
+    alternative = f", or {own}," if own else ""
     return (
         f"{entry.name} is not on this computer and was not fetched: {'; '.join(reasons)}. "
         f"Looked for {entry.stored.name} in {first}, and in {cache_folder()}. "
         f"Put {entry.stored.name}{alternative} into one of these folders."
+    )
+
+
+def _whence(entry: Entry) -> str:
+    """Name the source's own files, and where a person finds them."""
+    files = entry.source.files
+    if not any(file.url for file in files):
+        names = ", ".join(file.name for file in files)
+        return f"{names} (see {entry.source.page})" if names else ""
+    return " and ".join(
+        f"{file.name} from {(file.url or '').replace('openml:', 'https://www.openml.org/d/')}"
+        for file in files
     )
