@@ -77,6 +77,7 @@ def test_a_run_prints_published_beside_measured(whole: Ran) -> None:
     (line,) = [line for line in whole.out.splitlines() if line.startswith(WINE.name)]
     assert "published 5.00 ± 3.0, measured " in line
     assert line.endswith((", within", ", lower", ", higher"))
+    assert "[1/6] wine, euclidean, k = 3, 7, fold 1: error " in whole.err
 
 
 def test_one_failing_experiment_is_reported_and_the_others_go_on(whole: Ran) -> None:

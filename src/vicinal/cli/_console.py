@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +44,14 @@ def format_duration(seconds: float) -> str:
 
 
 def describe_cell(cell: Cell) -> str:
-    """Return "letter, mlng, k = 3, fold 2"."""
+    """Return "mlng, k = 3, fold 2"."""
     ks = ", ".join(str(k) for k in cell.ks)
-    return f"{cell.setting.source.name}, {cell.method}, k = {ks}, fold {cell.fold + 1}"
+    return f"{cell.method}, k = {ks}, fold {cell.fold + 1}"
+
+
+def describe_cell_of_many(cell: Cell) -> str:
+    """Return "letter, mlng, k = 3, fold 2", for runs over several data sets."""
+    return f"{cell.setting.source.name}, {describe_cell(cell)}"
 
 
 class RunDisplay:
@@ -55,8 +60,9 @@ class RunDisplay:
     Use as a context manager, and as the ``listener`` of a run.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, describe: Callable[[Cell], str] = describe_cell) -> None:
         self._console = console
+        self._describe = describe
         self._bar: Bar | None = None
         self._said_known = False
 
@@ -101,7 +107,7 @@ class RunDisplay:
         failed = f" ({progress.n_failed} failed)" if progress.n_failed else ""
         bar.update(
             self._task,
-            description=("; ".join(map(describe_cell, progress.running)) or "…") + failed,
+            description=("; ".join(map(self._describe, progress.running)) or "…") + failed,
             total=progress.n_cells,
             completed=progress.n_done,
             ends=None if left is None else time.monotonic() + left,
@@ -114,7 +120,7 @@ class RunDisplay:
         left = progress.seconds_left
         ahead = f"; about {format_duration(left)} left" if left and left >= 1 else ""
         self._console.print(
-            f"[{progress.n_done:{width}}/{progress.n_cells}] {describe_cell(progress.ended)}: "
+            f"[{progress.n_done:{width}}/{progress.n_cells}] {self._describe(progress.ended)}: "
             f"{describe_records(progress.records)}{ahead}",
             markup=False,
             soft_wrap=True,

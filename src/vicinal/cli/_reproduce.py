@@ -96,7 +96,12 @@ def _check_files(json: Path | None, page: Path | None, *, quick: bool) -> None:
 def _run(
     chosen: Sequence[Experiment], out: Path, *, quick: bool, jobs: int, fresh: bool
 ) -> list[Outcome]:
-    from vicinal.cli._console import RunDisplay, explain_stop, make_console
+    from vicinal.cli._console import (
+        RunDisplay,
+        describe_cell_of_many,
+        explain_stop,
+        make_console,
+    )
     from vicinal.experiments._reproduce import check_data, reproduce
 
     console = make_console(stderr=True)
@@ -104,7 +109,7 @@ def _run(
         console.print(QUICK, style="bold yellow")
     with console.status("looking for the data sets"):
         check_data(chosen)
-    with explain_stop(console, out), RunDisplay(console) as display:
+    with explain_stop(console, out), RunDisplay(console, describe_cell_of_many) as display:
         return reproduce(chosen, out, quick=quick, jobs=jobs, fresh=fresh, listener=display)
 
 
