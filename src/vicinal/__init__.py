@@ -9,7 +9,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "vicinal.data": ("load_dataset", "list_datasets", "Dataset"),
+    "vicinal.data": ("load_dataset", "list_datasets", "read_table", "Dataset"),
     "vicinal.metric": (
         "best_voting_set",
         "most_violating_set",
@@ -27,6 +27,7 @@ _HOMES = {
         "RadiusRegressor",
         "save_model",
         "load_model",
+        "read_metadata",
     ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -124,6 +124,14 @@ def test_the_same_seed_gives_the_same_file_but_for_the_times(run, fruit, tmp_pat
     np.testing.assert_array_equal(first.predict(frame), second.predict(frame))
 
 
+def test_the_held_out_error_can_be_left_out(run, fruit, tmp_path):
+    words = ("fit", fruit, "--target", "kind", "--method", "euclidean", "-o", tmp_path / "m")
+    done = run(*words, "--no-error", "--json", tmp_path / "j")
+    assert done.code == 0
+    assert "held-out" not in done.out
+    assert json.loads((tmp_path / "j").read_text())["records"][0]["error_mean"] is None
+
+
 def test_rows_too_few_to_hold_any_out_still_make_a_model(run, tmp_path):
     (tmp_path / "t.csv").write_text("a,y\n1,u\n2,v\n3,u\n")
     done = run("fit", tmp_path / "t.csv", "--target", "y", "--method", "euclidean", "--k", 3,

@@ -41,6 +41,9 @@ def fit(
     task: Annotated[str | None, Option(help="classification or regression, for a file.")] = None,
     impute: Annotated[bool, Option("--impute", help="Fill in missing values.")] = False,
     seed: Annotated[int, Option(help="Seed of the learner and of the held-out rows.")] = 0,
+    no_error: Annotated[
+        bool, Option("--no-error", help="Skip the held-out error, which costs a second fit.")
+    ] = False,
     json: Json = None,
 ) -> None:
     """Learn a metric from a table and write a model file for predict and neighbors.
@@ -57,7 +60,7 @@ def fit(
         rows = read_training_rows(data, target, task=known_task, split=split)
     options: dict[str, Any] = {"k": k, "scale": scale, "n_components": pca}
     with working(f"fitting {method or 'a metric'} on {len(rows.features):,} rows"):
-        fitted = fit_table(rows, method, impute=impute, seed=seed, **options)
+        fitted = fit_table(rows, method, impute=impute, seed=seed, check=not no_error, **options)
     record = describe(rows, fitted, k, seed)
     _save(out, fitted, record, target=rows.target_name, split=split, scale=scale, pca=pca)
     write_json(json, {"version": record["version"], "records": [record]})

@@ -86,15 +86,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "columns_")
         frame = self._select(X)
-        values = np.empty((len(frame), len(self.feature_names_)))
-        numeric = [name for name in self.columns_ if name not in self.categories_]
-        starts = np.searchsorted(self.blocks_, np.arange(len(self.columns_)))
-        where = [starts[i] for i, name in enumerate(self.columns_) if name not in self.categories_]
-        values[:, where] = _numbers(frame, numeric)
-        for number, name in enumerate(self.columns_):
-            if name in self.categories_:
-                stop = starts[number] + len(self.categories_[name])
-                values[:, starts[number] : stop] = _indicators(frame[name], self.categories_[name])
+        values = self._encode(frame) if self.categories_ else _numbers(frame, self.columns_)
         if not self.keep_missing:
             self._refuse_missing(values)
         return values
@@ -122,6 +114,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"fitted on: {quoted(missing)}."
             )
         return frame[self.columns_]
+
+    def _encode(self, frame: pd.DataFrame) -> FloatArray:
+        values = np.empty((len(frame), len(self.feature_names_)))
+        starts = np.searchsorted(self.blocks_, np.arange(len(self.columns_)))
+        start_of = dict(zip(self.columns_, starts, strict=True))
+        numeric = [name for name in self.columns_ if name not in self.categories_]
+        values[:, [start_of[name] for name in numeric]] = _numbers(frame, numeric)
+        for name, categories in self.categories_.items():
+            stop = start_of[name] + len(categories)
+            values[:, start_of[name] : stop] = _indicators(frame[name], categories)
+        return values
 
     def _refuse_missing(self, values: FloatArray) -> None:
         counts = np.isnan(values).sum(axis=0)
@@ -304,19 +307,23 @@ def _numbers(frame: pd.DataFrame, names: list[str]) -> FloatArray:
     kinds = np.array([dtype.kind for dtype in frame.dtypes])
     parsed = {name: _parsed(frame[name]) for name in frame.columns[~np.isin(kinds, list("iufb"))]}
     values: FloatArray = frame.assign(**parsed).to_numpy(dtype=np.float64, na_value=np.nan)
-    large = (np.abs(values) >= MAX_WHOLE).any(axis=0)
-    for number in np.flatnonzero(large & np.isin(kinds, list("iuO"))):
+    # The largest magnitude of each column, whatever is missing; no array as large as the table.
+    largest = np.fmax(np.fmax.reduce(values, axis=0, initial=0.0), -np.fmin.reduce(values, axis=0))
+    _refuse_infinity(values, np.flatnonzero(np.isinf(largest)), names)
+    for number in np.flatnonzero((largest >= MAX_WHOLE) & np.isin(kinds, list("iuO"))):
         _check_whole_numbers(frame[names[number]])
-    infinite = np.isinf(values)
-    if infinite.any():
-        row, column = np.argwhere(infinite)[0]
-        bad = [names[number] for number in np.flatnonzero(infinite.any(axis=0))]
-        raise ValueError(
-            f"Infinite values in column{'s' * (len(bad) > 1)} {quoted(bad)} (first in row "
-            f"{row}, {FROM_0}: {values[row, column]}). Correct them, or leave them empty and "
-            "impute."
-        )
     return values
+
+
+def _refuse_infinity(values: FloatArray, columns: IntArray, names: list[str]) -> None:
+    if len(columns) == 0:
+        return
+    row = int(np.flatnonzero(np.isinf(values[:, columns[0]]))[0])
+    raise ValueError(
+        f"Infinite values in column{'s' * (len(columns) > 1)} "
+        f"{quoted([names[number] for number in columns])} (first in row {row}, {FROM_0}: "
+        f"{values[row, columns[0]]}). Correct them, or leave them empty and impute."
+    )
 
 
 def _parsed(column: pd.Series) -> pd.Series:
