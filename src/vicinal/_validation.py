@@ -27,11 +27,19 @@ def check_transform_input(estimator: Any, X: AnyArray, *, accept_sparse: bool = 
 
 
 def check_classification_input(
-    estimator: Any, X: AnyArray, y: AnyArray, *, accept_sparse: bool = False
+    estimator: Any, X: AnyArray, y: AnyArray, *, accept_sparse: bool = False, reset: bool = True
 ) -> tuple[AnyArray, AnyArray, IntArray]:
-    """Return X as floats, the sorted classes, and y as their indices 0..R-1."""
+    """Return X as floats, the sorted classes, and y as their indices 0..R-1.
+
+    ``reset=False`` holds X to the columns an earlier fit saw.
+    """
     X, y = validate_data(
-        estimator, X, y, dtype=list(FLOATS), accept_sparse="csr" if accept_sparse else False
+        estimator,
+        X,
+        y,
+        reset=reset,
+        dtype=list(FLOATS),
+        accept_sparse="csr" if accept_sparse else False,
     )
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)

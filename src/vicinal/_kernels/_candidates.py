@@ -1,0 +1,250 @@
+"""The nearest own-class and other-class points of every row, out of blocks of products.
+
+Rows are ordered by class, so the points of a row's own class are one run of columns. A block holds
+‖z_j‖² − 2 z_i·z_j for some rows i and columns j: the squared distance less a constant of the row,
+which changes no order. Each row keeps a *shortlist* per side (own class, other classes): the
+values below its limit met so far, cut back to the ``keep`` least whenever it is full. A limit that
+starts at the distance of known candidates lets nearly every column pass by in one vectorised
+comparison.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from vicinal._kernels._lanes import LANES, at_most, first_lane
+from vicinal._types import AnyArray, FloatArray, IntArray
+
+
+@njit(cache=True, nogil=True)
+def keep_least(values: FloatArray, columns: IntArray, n: int, keep: int) -> float:
+    """Bring the ``keep`` least of the first n values to the front; return the largest of them.
+
+    Equal values: the lower column first. Expected time O(n).
+    """
+    low, high = 0, n - 1
+    while low < high:
+        middle = (low + high) // 2
+        pivot, pivot_column = values[middle], columns[middle]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot or (values[i] == pivot and columns[i] < pivot_column):
+                i += 1
+            while values[j] > pivot or (values[j] == pivot and columns[j] > pivot_column):
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                columns[i], columns[j] = columns[j], columns[i]
+                i += 1
+                j -= 1
+        if keep - 1 <= j:
+            high = j
+        elif keep - 1 >= i:
+            low = i
+        else:
+            break
+    return values[keep - 1]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _enter(
+    value: float,
+    column: int,
+    limit: float,
+    values: FloatArray,
+    columns: IntArray,
+    n: int,
+    keep: int,
+) -> tuple[int, float]:
+    """Append to a shortlist; cut it back and lower the limit when it is full."""
+    values[n] = value
+    columns[n] = column
+    n += 1
+    if n == values.shape[0]:
+        limit = keep_least(values, columns, n, keep)
+        n = keep
+    return n, limit
+
+
+@njit(cache=True, nogil=True)
+def shortlist_run(
+    products: FloatArray,
+    first: int,
+    last: int,
+    offset: int,
+    limit: float,
+    values: FloatArray,
+    columns: IntArray,
+    n: int,
+    keep: int,
+) -> tuple[int, float]:
+    """Add ``products[first:last]`` below the limit to a shortlist; return its size and limit."""
+    whole = first + (last - first) // LANES * LANES
+    for start in range(first, whole, LANES):
+        mask = at_most(products, start, limit)
+        while mask != 0:
+            b = start + first_lane(mask)
+            mask &= mask - np.uint64(1)
+            if products[b] <= limit:
+                n, limit = _enter(products[b], offset + b, limit, values, columns, n, keep)
+    for b in range(whole, last):
+        if products[b] <= limit:
+            n, limit = _enter(products[b], offset + b, limit, values, columns, n, keep)
+    return n, limit
+
+
+@njit(cache=True, nogil=True)
+def shortlist_block(
+    products: FloatArray,
+    first_row: int,
+    first_column: int,
+    own_start: IntArray,
+    own_stop: IntArray,
+    limits: FloatArray,
+    values: FloatArray,
+    columns: IntArray,
+    filled: IntArray,
+    n_own: int,
+    n_other: int,
+) -> None:
+    """Add one block of products to the shortlists of its rows.
+
+    Parameters
+    ----------
+    products : float32 ndarray of shape (b, t)
+        Changed: a row's entry for itself becomes inf.
+    first_row : int
+        The column of the block's first row, whose entry for itself does not count; −1: none.
+    first_column : int
+    own_start, own_stop : int ndarrays of shape (b,)
+        The run of columns of each row's class.
+    limits : float32 ndarray of shape (b, 2)
+        Own class, other classes; only lowered.
+    values, columns : ndarrays of shape (b, 2, capacity)
+        The shortlists.
+    filled : int ndarray of shape (b, 2)
+        Their sizes.
+    n_own, n_other : int
+        How many each side keeps.
+    """
+    width = products.shape[1]
+    for x in range(products.shape[0]):
+        start = min(max(own_start[x] - first_column, 0), width)
+        stop = min(max(own_stop[x] - first_column, 0), width)
+        itself = first_row + x - first_column
+        if first_row >= 0 and 0 <= itself < width:
+            products[x, itself] = np.inf
+        if n_other > 0:
+            n, limit = filled[x, 1], limits[x, 1]
+            n, limit = shortlist_run(
+                products[x], 0, start, first_column, limit, values[x, 1], columns[x, 1], n, n_other
+            )
+            n, limit = shortlist_run(
+                products[x], stop, width, first_column, limit,
+                values[x, 1], columns[x, 1], n, n_other,
+            )  # fmt: skip
+            filled[x, 1], limits[x, 1] = n, limit
+        if stop > start and n_own > 0:
+            filled[x, 0], limits[x, 0] = shortlist_run(
+                products[x], start, stop, first_column, limits[x, 0],
+                values[x, 0], columns[x, 0], filled[x, 0], n_own,
+            )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def write_candidates(
+    values: FloatArray,
+    columns: IntArray,
+    filled: IntArray,
+    n_own: int,
+    n_other: int,
+    out: IntArray,
+) -> None:
+    """Write each row's candidates, own class first, each side by ascending column; −1: none."""
+    for x in range(out.shape[0]):
+        offset = 0
+        for side in range(2):
+            keep = n_own if side == 0 else n_other
+            n = filled[x, side]
+            if n > keep:
+                keep_least(values[x, side], columns[x, side], n, keep)
+                n = keep
+            for a in range(n):
+                # A point infinitely far is no candidate: it could never be told from none.
+                column = columns[x, side, a] if values[x, side, a] < np.inf else -1
+                place = offset + a
+                while place > offset and out[x, place - 1] > column:
+                    out[x, place] = out[x, place - 1]
+                    place -= 1
+                out[x, place] = column
+            for a in range(n, keep):
+                out[x, offset + a] = -1
+            offset += keep
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def candidate_squared_distances(
+    queries: FloatArray,
+    points: FloatArray,
+    rows: IntArray,
+    candidates: IntArray,
+    labels: IntArray,
+    squared_distances: FloatArray,
+    candidate_labels: IntArray,
+) -> None:
+    """Write ‖q_i − z_j‖² and the label of every candidate j of every row i (label −1: none).
+
+    ``queries`` and ``points`` are all rows, mapped, (n, p); ``rows`` (m,) says which are asked for;
+    ``candidates`` is (n, c), the results (m, c). Sums may be re-associated, not re-ordered by
+    run or thread, so results repeat.
+    """
+    p = queries.shape[1]
+    for x in range(rows.shape[0]):
+        i = rows[x]
+        for a in range(candidates.shape[1]):
+            j = candidates[i, a]
+            if j < 0:
+                squared_distances[x, a] = np.inf
+                candidate_labels[x, a] = -1
+                continue
+            total = squared_distances.dtype.type(0.0)
+            for c in range(p):
+                gap = queries[i, c] - points[j, c]
+                total += gap * gap
+            squared_distances[x, a] = total
+            candidate_labels[x, a] = labels[j]
+
+
+@njit(cache=True, nogil=True)
+def signed_pairs(
+    rows: IntArray,
+    candidates: IntArray,
+    star: IntArray,
+    hat: IntArray,
+    voted: IntArray,
+    starts: IntArray,
+    points: AnyArray,
+    signs: AnyArray,
+) -> None:
+    """Write the symmetric difference of h* and ĥ of each row: +1 to pull nearer, −1 to push away.
+
+    Row x owns ``points[starts[x]:starts[x + 1]]``; ``points`` and ``signs`` hold at least 2k a row.
+    """
+    k = star.shape[1]
+    n = 0
+    starts[0] = 0
+    for x in range(rows.shape[0]):
+        if voted[x] >= 0:
+            for sign in (1, -1):
+                inside, outside = (star, hat) if sign == 1 else (hat, star)
+                for a in range(k):
+                    shared = False
+                    for b in range(k):
+                        if inside[x, a] == outside[x, b]:
+                            shared = True
+                    if not shared:
+                        points[n] = candidates[rows[x], inside[x, a]]
+                        signs[n] = sign
+                        n += 1
+        starts[x + 1] = n

@@ -1,0 +1,143 @@
+"""Where learning starts: maps computed directly from the rows, in the frame's coordinates.
+
+Every function returns L of shape (p, r). A start is then scaled so that the median squared
+distance to the k-th nearest row of the own class is 1, the size of the margin Δ: this is
+what makes one learning rate serve all data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+
+from vicinal._types import AnyArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Start:
+    """A named start: ``name`` is an init name, ``shrinkage`` its γ where it has one."""
+
+    name: str
+    n_components: int | None = None
+    shrinkage: float = 0.0
+
+    def label(self) -> str:
+        """Return a short description for progress lines and ``init_``."""
+        rank = "" if self.n_components is None else f", {self.n_components} components"
+        shrunk = f", shrinkage {self.shrinkage:g}" if self.shrinkage else ""
+        return f"{self.name}{rank}{shrunk}"
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Second moments of the rows: within the classes, diagonalised, and the class means.
+
+    S_w = V diag(λ) Vᵀ with ``values`` λ (r,) and ``directions`` V (r, r); ``means`` (R, r) are the
+    class means less the overall mean, ``shares`` (R,) the classes' shares of the rows;
+    ``total`` is tr S_w / d with d the number of original features.
+    """
+
+    values: FloatArray
+    directions: FloatArray
+    means: FloatArray
+    shares: FloatArray
+    total: float
+
+
+def scatter_of(X: FloatArray, codes: IntArray, n_features: int) -> Scatter:
+    """Return the scatter of dense rows. Time O(n r² + r³)."""
+    counts = np.bincount(codes)
+    sums = np.zeros((len(counts), X.shape[1]))
+    np.add.at(sums, codes, X)
+    means = sums / np.maximum(counts, 1)[:, None]
+    within = X - means[codes].astype(X.dtype)
+    covariance = (within.T @ within).astype(np.float64) / len(X)
+    values, directions = eigh(covariance)
+    values = np.maximum(values, 0.0)
+    centred = means - X.mean(axis=0, dtype=np.float64)
+    return Scatter(values, directions, centred, counts / len(X), float(values.sum() / n_features))
+
+
+def discriminant_start(scatter: Scatter, n_components: int, shrinkage: float) -> FloatArray:
+    """Return shrunk within-class whitening, rotated so that the classes part first.
+
+    With S = (1−γ) S_w + γ (tr S_w / d) I, rows are S^{-1/2} turned into the principal directions
+    of the whitened class means; all r rows are plain within-class whitening, the first R−1
+    are linear discriminant analysis.
+    """
+    shrunk = (1 - shrinkage) * scatter.values + shrinkage * scatter.total
+    shrunk = _floored(shrunk)
+    whitening = (scatter.directions / np.sqrt(shrunk)).T
+    means = np.sqrt(scatter.shares)[:, None] * scatter.means @ whitening.T
+    rotation = np.linalg.svd(means, full_matrices=n_components > min(means.shape))[2]
+    start: FloatArray = rotation[:n_components] @ whitening
+    return start
+
+
+def principal_start(X: AnyArray, n_components: int, rng: np.random.Generator) -> FloatArray:
+    """Return the first principal directions of the rows."""
+    if sparse.issparse(X) or n_components < 0.3 * min(X.shape):
+        from sklearn.decomposition import TruncatedSVD
+
+        model = TruncatedSVD(n_components, random_state=int(rng.integers(2**31)))
+        directions: FloatArray = model.fit(X).components_
+        return directions
+    centred = X - X.mean(axis=0)
+    _, directions = eigh((centred.T @ centred).astype(np.float64))
+    return np.ascontiguousarray(directions[:, ::-1][:, :n_components].T)
+
+
+def whitening_start(X: FloatArray, n_components: int, shrinkage: float = 0.1) -> FloatArray:
+    """Return principal directions scaled to unit variance, variances shrunk to their mean."""
+    centred = X - X.mean(axis=0)
+    values, directions = eigh((centred.T @ centred).astype(np.float64) / len(X))
+    values, directions = np.maximum(values[::-1], 0), directions[:, ::-1]
+    shrunk = (1 - shrinkage) * values + shrinkage * values.mean()
+    shrunk = _floored(shrunk)
+    start: FloatArray = (directions / np.sqrt(shrunk)).T[:n_components]
+    return start
+
+
+def _floored(variances: FloatArray) -> FloatArray:
+    """Lift variances to a share of the largest, so that none is divided by; all zero become 1."""
+    largest = variances.max(initial=0.0)
+    floored: FloatArray = np.maximum(variances, 1e-8 * largest if largest > 0 else 1.0)
+    return floored
+
+
+def relief_start(X: FloatArray, codes: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Return the diagonal map of the square roots of ReliefF's weights, scaled to [0, 1]."""
+    from vicinal.metric._relief import ReliefF
+
+    weights = ReliefF(random_state=int(rng.integers(2**31))).fit(X, codes).weights_
+    weights = np.maximum(weights, 0.0)
+    largest = weights.max(initial=0.0)
+    return np.diag(np.sqrt(weights / largest)) if largest > 0 else np.eye(X.shape[1])
+
+
+def scale_start(
+    components: FloatArray,
+    X: AnyArray,
+    codes: IntArray,
+    n_neighbors: int,
+    rng: np.random.Generator,
+    n_probes: int = 400,
+) -> FloatArray:
+    """Scale L so that the median squared distance to the k-th own-class row is 1."""
+    mapped = X @ components.T
+    probes = rng.permutation(len(codes))[:n_probes]
+    kth = [_kth_own(mapped, codes, i, n_neighbors) for i in probes]
+    known = [value for value in kth if 0 < value < np.inf]
+    return components / np.sqrt(np.median(known)) if known else components
+
+
+def _kth_own(mapped: FloatArray, codes: IntArray, i: int, k: int) -> float:
+    own = mapped[codes == codes[i]] - mapped[i]
+    if len(own) < 2:
+        return float("inf")
+    squared = np.einsum("ij,ij->i", own, own)
+    k = min(k, len(own) - 1)
+    return float(np.partition(squared, k)[k])

@@ -1,0 +1,115 @@
+"""The surrogate loss on neighbour sets, its gradient, and the regularisers: free functions.
+
+With h* the nearest set that votes right and ĥ the most violating one (``_kernels._targeted``),
+
+    L_i = Σ_{j∈h*} D(x_i, x_j) − Σ_{j∈ĥ} D(x_i, x_j) + Δ(y_i, ĥ).                  (1)
+
+Points in both sets cancel, so with s_ij = +1 on h*∖ĥ and −1 on ĥ∖h* only signed pairs matter:
+
+    ∂L_i/∂W = Σ_j s_ij (x_i − x_j)(x_i − x_j)ᵀ,   ∂L_i/∂L = 2 L ∂L_i/∂W  for W = LᵀL.    (2)
+
+A learner with another distance needs its own version of (2), nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from vicinal._kernels._candidates import signed_pairs
+from vicinal._kernels._targeted import infer_sets
+from vicinal._types import AnyArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class SignedPairs:
+    """What inference says about some rows.
+
+    ``rows`` (m,) the rows asked; ``loss`` (m,) of (1); row x pulls or pushes
+    ``points[starts[x]:starts[x+1]]`` by their ``signs``; ``feasible`` (m,) is False where no set
+    can vote for the row's class.
+    """
+
+    rows: IntArray
+    starts: IntArray
+    points: IntArray
+    signs: IntArray
+    loss: FloatArray
+    feasible: AnyArray
+
+    def queries(self, part: slice) -> tuple[IntArray, IntArray, IntArray]:
+        """Return (query, point, sign) of every pair of the rows in ``part``."""
+        starts = self.starts[part.start : part.stop + 1]
+        repeated = np.repeat(self.rows[part], np.diff(starts))
+        pairs = slice(starts[0], starts[-1])
+        return repeated, self.points[pairs], self.signs[pairs]
+
+
+def infer_pairs(
+    squared_distances: FloatArray,
+    labels: IntArray,
+    rows: IntArray,
+    candidates: IntArray,
+    codes: IntArray,
+    n_neighbors: int,
+    costs: FloatArray,
+) -> SignedPairs:
+    """Infer h* and ĥ of each row from its candidates' distances; return their difference.
+
+    ``squared_distances`` and ``labels`` are (m, c), ``candidates`` (n, c) of which row x uses
+    ``candidates[rows[x]]``. Time O(m (c + R k + k³)).
+    """
+    m, k = len(rows), n_neighbors
+    star, hat = np.empty((m, k), np.int32), np.empty((m, k), np.int32)
+    loss, voted = np.empty(m), np.empty(m, np.int32)
+    infer_sets(squared_distances, labels, codes[rows], k, costs, star, hat, loss, voted)
+    starts = np.empty(m + 1, np.int64)
+    points, signs = np.empty(2 * m * k, np.int32), np.empty(2 * m * k, np.int32)
+    signed_pairs(rows, candidates, star, hat, voted, starts, points, signs)
+    n = starts[-1]
+    return SignedPairs(rows, starts, points[:n], signs[:n], loss, voted >= 0)
+
+
+def factored_gradient(
+    components: FloatArray, differences: AnyArray, weights: FloatArray
+) -> FloatArray:
+    """Return Σ w 2 L δ δᵀ over pairs with differences δ (rows, sparse or dense), shape (p, d)."""
+    mapped = differences @ components.T
+    gradient = differences.T @ (2 * weights[:, None] * mapped)
+    return np.ascontiguousarray(gradient.T)
+
+
+def metric_gradient(differences: AnyArray, weights: FloatArray) -> FloatArray:
+    """Return Σ w δ δᵀ over pairs with differences δ, shape (d, d)."""
+    gradient: FloatArray = differences.T @ (weights[:, None] * differences)
+    return gradient
+
+
+def frobenius(metric: FloatArray) -> tuple[float, FloatArray]:
+    """Return ‖W‖_F² and its gradient 2W."""
+    return float(np.vdot(metric, metric)), 2 * metric
+
+
+def trace(metric: FloatArray) -> tuple[float, FloatArray]:
+    """Return tr W and its gradient I."""
+    return float(np.trace(metric)), np.eye(len(metric), dtype=metric.dtype)
+
+
+def identity(metric: FloatArray) -> tuple[float, FloatArray]:
+    """Return ‖W − I‖_F² and its gradient 2(W − I)."""
+    return frobenius(metric - np.eye(len(metric), dtype=metric.dtype))
+
+
+REGULARIZERS: dict[str, Callable[[FloatArray], tuple[float, FloatArray]]] = {
+    "frobenius": frobenius,
+    "trace": trace,
+    "identity": identity,
+}
+
+
+def factored_regularizer(name: str, components: FloatArray) -> tuple[float, FloatArray]:
+    """Return the regulariser of W = LᵀL and its gradient with respect to L, 2 L ∂reg/∂W."""
+    value, gradient = REGULARIZERS[name](components.T @ components)
+    return value, 2 * components @ gradient
