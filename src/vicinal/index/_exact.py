@@ -68,7 +68,7 @@ class ExactIndex:
     vectors : array-like of shape (n, d)
         Finite numbers, kept as float32 where given so (or as small integers), else as float64.
     block_size : int, default=1024
-        How many queries and how many rows are compared at a time: a thread holds ``block_size``²
+        How many queries and how many rows are compared at a time: a thread holds block_size²
         rounded distances. The result comes on top.
     n_jobs : int, default=None
         Threads. None takes as many as the linear algebra library is set to use.
