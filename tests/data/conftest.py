@@ -48,7 +48,8 @@ class Loopback:
     """A web server under test control.
 
     ``files`` maps a path to bytes; ``break_after`` closes the connection after so many bytes of
-    each of the next ``n_breaks`` answers; ``status`` answers everything with that code.
+    each of the next ``n_breaks`` answers; ``status`` answers everything with that code;
+    ``most`` is the length of the longest range it will send at once; ``headers`` are added.
     """
 
     address: str = ""
@@ -60,6 +61,8 @@ class Loopback:
     status: int = 200
     hold: Callable[[], None] | None = None
     etag: str | None = '"one"'
+    most: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)
 
     def url(self, name: str) -> str:
         return f"{self.address}/{name}"
@@ -81,7 +84,7 @@ def _handler(server: Loopback) -> type[BaseHTTPRequestHandler]:
             self._answer(content, wanted)
 
         def _answer(self, content: bytes, wanted: str | None) -> None:
-            start = 0
+            start, end = 0, len(content)
             unchanged = self.headers.get("If-Range") in (None, server.etag)
             if wanted and server.ranges and unchanged:
                 start = int(wanted.removeprefix("bytes=").removesuffix("-"))
@@ -91,17 +94,18 @@ def _handler(server: Loopback) -> type[BaseHTTPRequestHandler]:
                     self.send_header("Content-Length", "0")
                     self.end_headers()
                     return
+                end = min(end, start + (server.most or end))
                 self.send_response(206)
-                self.send_header(
-                    "Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}"
-                )
+                self.send_header("Content-Range", f"bytes {start}-{end - 1}/{len(content)}")
             else:
                 self.send_response(200)
             if server.etag:
                 self.send_header("ETag", server.etag)
-            self.send_header("Content-Length", str(len(content) - start))
+            for name, value in server.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(end - start))
             self.end_headers()
-            self._send(content[start:])
+            self._send(content[start:end])
 
         def _send(self, body: bytes) -> None:
             if server.n_breaks > 0:

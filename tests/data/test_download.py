@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import hashlib
 import os
 import signal
@@ -101,6 +102,20 @@ def test_a_server_that_keeps_dying_leaves_what_came_and_the_next_call_goes_on(lo
     assert fetch(loopback.url("file.npz"), target, HASH).read_bytes() == CONTENT
     assert loopback.ranges_asked()[-1] == f"bytes={held}-"
     assert left_behind(target) == ["file.npz"]
+
+
+def test_a_server_that_sends_less_than_asked_is_asked_again(loopback, target):
+    loopback.files["file.npz"] = CONTENT
+    loopback.break_after, loopback.n_breaks, loopback.most = 100_000, 1, 120_000
+    assert fetch(loopback.url("file.npz"), target, HASH).read_bytes() == CONTENT
+    assert len(loopback.asked) == 3
+
+
+def test_a_compressed_file_is_kept_compressed_whatever_the_server_calls_it(loopback, target):
+    content = gzip.compress(CONTENT)
+    loopback.files["file.gz"] = content
+    loopback.headers["Content-Encoding"] = "gzip"
+    assert fetch(loopback.url("file.gz"), target).read_bytes() == content
 
 
 def test_a_server_without_ranges_is_asked_for_the_whole_again(loopback, target):
