@@ -1,14 +1,10 @@
 """The k nearest points of every class, kept in one pass over squared distances.
 
-A :class:`KBest` table holds them for a batch of queries. Two kernels fill it:
-
-- ``collect_row`` from a short list of candidates with known squared distances, in any order;
-- ``kbest_per_class`` from *rounded* squared distances to all points, sorted by class, as a float32
-  matrix product gives them. They serve as a filter only: whatever might be among the k best is
-  measured again, coordinate by coordinate in float64, so the table depends on the vectors alone.
-
-Equal distances keep the lower id in front. Infinite and NaN distances mark points that may not be
-used.
+A :class:`KBest` table holds them for a batch of queries. ``kbest_per_class`` fills it from
+*rounded* squared distances to all points, sorted by class, as a float32 matrix product gives them.
+They serve as a filter only: whatever might be among the k best is measured again, coordinate by
+coordinate in float64, so the table depends on the vectors alone. Equal distances keep the lower
+id in front.
 """
 
 from __future__ import annotations
@@ -39,45 +35,6 @@ class KBest(NamedTuple):
     best: FloatArray
     which: IntArray
     filled: IntArray
-
-
-@inner
-def collect_row(
-    squared_distances: FloatArray,
-    labels: IntArray,
-    i: int,
-    best: FloatArray,
-    which: IntArray,
-    filled: IntArray,
-    present: IntArray,
-) -> int:
-    """Fill query 0 of a table from row i of the candidates; return how many classes occur.
-
-    The classes that occur are listed in ``present``; ``filled`` must be zero on entry.
-    Cost O(c + insertions·k) for c candidates.
-    """
-    n_present, k = 0, best.shape[2]
-    for j in range(squared_distances.shape[1]):
-        value, r = np.float64(squared_distances[i, j]), np.int32(labels[i, j])
-        if r < 0 or not value < np.inf:
-            continue
-        place = filled[0, r]
-        if place == 0:
-            present[n_present] = r
-            n_present += 1
-        if place < k:
-            filled[0, r] = place + 1
-        elif value < best[0, r, k - 1]:
-            place -= 1
-        else:
-            continue
-        while place > 0 and best[0, r, place - 1] > value:
-            best[0, r, place] = best[0, r, place - 1]
-            which[0, r, place] = which[0, r, place - 1]
-            place -= 1
-        best[0, r, place] = value
-        which[0, r, place] = j
-    return n_present
 
 
 @inner

@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._kbest import KBest, collect_row, inner
+from vicinal._kernels._kbest import KBest, inner
 from vicinal._types import FloatArray, IntArray
 
 # Typed, because numba would compile one version of a function for every literal it is given.
@@ -239,7 +239,7 @@ def infer_query(
     for p in range(-1, n_present):
         r = y if p < 0 else present[p]
         # What no total can be below, with room for rounding, rules out most classes at once.
-        if filled[t, r] == 0 or costs[y, r] - best[t, r, 0] - others < top - 1e-9 * abs(top):
+        if costs[y, r] - best[t, r, 0] - others < top - 1e-9 * abs(top):
             continue
         total, n = target_total(t, r, ALLOW_TIES, rival[r] == i, best, filled, pools)
         value = costs[y, r] - total
@@ -248,6 +248,45 @@ def infer_query(
     write_set(t, y, n_star, n_star - 1, which, pools, i, star)
     write_set(t, voted, n_hat, min(n_hat, star.shape[1] - 1), which, pools, i, hat)
     return (top + own if n_star > 0 else 0.0), voted
+
+
+@inner
+def collect_row(
+    squared_distances: FloatArray,
+    labels: IntArray,
+    i: int,
+    best: FloatArray,
+    which: IntArray,
+    filled: IntArray,
+    present: IntArray,
+) -> int:
+    """Fill query 0 of a table from row i of the candidates; return how many classes occur.
+
+    The classes that occur are listed in ``present``; ``filled`` must be zero on entry.
+    Cost O(c + insertions·k) for c candidates.
+    """
+    n_present, k = 0, best.shape[2]
+    for j in range(squared_distances.shape[1]):
+        value, r = np.float64(squared_distances[i, j]), np.int32(labels[i, j])
+        if r < 0 or not value < np.inf:
+            continue
+        place = filled[0, r]
+        if place == 0:
+            present[n_present] = r
+            n_present += 1
+        if place < k:
+            filled[0, r] = place + 1
+        elif value < best[0, r, k - 1]:
+            place -= 1
+        else:
+            continue
+        while place > 0 and best[0, r, place - 1] > value:
+            best[0, r, place] = best[0, r, place - 1]
+            which[0, r, place] = which[0, r, place - 1]
+            place -= 1
+        best[0, r, place] = value
+        which[0, r, place] = j
+    return n_present
 
 
 @njit(cache=True, nogil=True)
