@@ -202,6 +202,19 @@ def test_a_full_disk_keeps_the_old_model_and_exits_with_1(run, fruit, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fruit.csv", "m", "wide.npz"]
 
 
+def test_an_interrupted_fit_says_so_and_writes_nothing(run, fruit, tmp_path, monkeypatch):
+    from vicinal.experiments import _table_models
+
+    def interrupt(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_table_models, "fit_table", interrupt)
+    done = run("fit", fruit, "--target", "kind", "-o", tmp_path / "m")
+    assert done.code == 130
+    assert done.err == "stopped; nothing was written.\n"
+    assert not (tmp_path / "m").exists()
+
+
 def test_what_is_piped_is_plain(fruit, tmp_path):
     done: Any = subprocess.run(
         [sys.executable, "-m", "vicinal", "fit", str(fruit), "--target", "kind", "--method",

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,18 +43,26 @@ def check_output(path: Path | None, option: str, inputs: Sequence[str | Path] = 
 @contextmanager
 def working(text: str) -> Iterator[None]:
     """Show on a terminal that something is going on, and for how long; elsewhere be quiet."""
+    try:
+        with _spinner(text):
+            yield
+    except KeyboardInterrupt:
+        say("stopped; nothing was written.")
+        raise typer.Exit(130) from None
+
+
+def _spinner(text: str) -> AbstractContextManager[Any]:
     from vicinal.cli._console import make_console
 
     console = make_console(stderr=True)
     if not console.is_terminal:
-        yield
-        return
+        return nullcontext()
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        progress.add_task(text, total=None)
-        yield
+    progress = Progress(*columns, console=console, transient=True)
+    progress.add_task(text, total=None)
+    return progress
 
 
 @contextmanager
