@@ -16,7 +16,7 @@ from vicinal.experiments._folder import RunFolder, WriteError, explain_write_err
 from vicinal.experiments._methods import Method, choose_methods
 from vicinal.experiments._pool import WorkerPool
 from vicinal.experiments._results import results_of, write_results
-from vicinal.experiments._rows import load_rows, make_setting_folds
+from vicinal.experiments._rows import load_rows, make_setting_folds, prepare_fold
 from vicinal.experiments._runner import Listener, run_cells, run_exhibit, unmeasured
 from vicinal.experiments._summary import best_learned, summarize_records
 
@@ -69,6 +69,8 @@ def plan_comparison(
     ValueError
         For anything that would fail on every fold.
     """
+    if seed < 0:
+        raise ValueError(f"--seed must not be negative, got {seed}.")
     dataset = load_rows(source, seed)
     chosen = choose_methods(methods, dataset.task)
     protocol = dataset.protocol if protocol == "auto" else protocol
@@ -86,6 +88,7 @@ def plan_comparison(
     )
     folds = make_setting_folds(dataset, setting)
     ks = check_ks(ks, min(len(fold.train) for fold in folds))
+    prepare_fold(dataset, folds[0], setting.preparation)  # what it refuses, it refuses here
     configuration = {
         "version": __version__,
         **setting.identify(),

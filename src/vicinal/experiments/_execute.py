@@ -21,7 +21,7 @@ from vicinal.experiments._journal import Record
 from vicinal.experiments._meter import Elapsed, PeakMemory, Stopwatch
 from vicinal.experiments._methods import get_method, make_metric
 from vicinal.experiments._rows import FoldKeeper, PreparedFold
-from vicinal.predict import KNNClassifier
+from vicinal.predict import KNNClassifier, KNNRegressor
 
 LONGEST_MESSAGE = 300
 MOST_NOTES = 5
@@ -123,9 +123,7 @@ def fit_and_search(
         Where the learned map leaves the finite numbers.
     """
     metric = make_metric(get_method(cell.method), cell.parameters, k, cell.setting.seed)
-    from vicinal import predict
-
-    predictor = KNNClassifier if task == "classification" else predict.KNNRegressor
+    predictor = KNNClassifier if task == "classification" else KNNRegressor
     watch = Stopwatch()
     model = predictor(n_neighbors=k, metric=metric).fit(X, y)
     fit = watch.read()

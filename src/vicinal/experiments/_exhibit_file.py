@@ -45,7 +45,7 @@ def _collect_pictures(exhibit: Exhibit) -> tuple[AnyArray, AnyArray]:
 def read_exhibit(path: Path) -> Exhibit | None:
     """Return an exhibit, or None where the file is missing or not whole."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         text = json.loads(str(arrays["text"]))
         pictures = dict(zip(arrays["rows"].tolist(), arrays["pictures"], strict=True))

@@ -58,9 +58,9 @@ def file_digest(path: Path) -> str:
 
 
 def sample_dataset(dataset: Dataset, size: int, seed: int) -> Dataset:
-    """Return about ``size`` random rows, with test part and classes in proportion.
+    """Return ``size`` random rows, with test part and classes in proportion.
 
-    No class that has two rows or more is left with fewer than two.
+    No class that has two rows or more is left with fewer than two, so there may be a few more.
     """
     n = len(dataset.y)
     if size >= n:
@@ -78,14 +78,22 @@ def _strata(dataset: Dataset) -> IntArray:
 
 
 def choose_rows(strata: IntArray, size: int, random: np.random.Generator) -> IntArray:
-    """Return about ``size`` sorted rows, every stratum in proportion."""
+    """Return ``size`` sorted rows, every stratum in proportion, or a few more for the rare ones."""
     order = random.permutation(len(strata))
     order = order[np.argsort(strata[order], kind="stable")]
-    kept = []
-    for members in np.split(order, np.cumsum(np.bincount(strata))[:-1]):
-        share = max(round(size * len(members) / len(strata)), min(2, len(members)))
-        kept.append(members[:share])
-    return np.sort(np.concatenate(kept))
+    counts = np.bincount(strata)
+    members = np.split(order, np.cumsum(counts)[:-1])
+    shares = np.maximum(share_out(counts, size), np.minimum(2, counts))
+    return np.sort(np.concatenate([m[:n] for m, n in zip(members, shares, strict=True)]))
+
+
+def share_out(counts: IntArray, size: int) -> IntArray:
+    """Return whole numbers in proportion to counts that add up to ``size`` (largest remainders)."""
+    exact = size * counts / counts.sum()
+    shares = np.floor(exact).astype(np.int64)
+    short = size - shares.sum()
+    shares[np.argsort(shares - exact, kind="stable")[:short]] += 1
+    return shares
 
 
 def take_rows(dataset: Dataset, rows: IntArray) -> Dataset:

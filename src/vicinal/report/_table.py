@@ -77,17 +77,17 @@ def _table(comparison: Comparison, remarks: list[str]) -> Table:
         if last is not None and row.k != last:
             table.add_row()
         style = BEST if row.best else FAILED if not is_measured(row) else ""
-        table.add_row(*_cells(row, comparison, remarks), style=style)
+        table.add_row(*[Text(_plain(c)) for c in _cells(row, comparison, remarks)], style=style)
         last = row.k
     return table
 
 
 def _cells(row: Row, comparison: Comparison, remarks: list[str]) -> list[str]:
-    numbers = " ".join(f"\\[{remarks.index(remark) + 1}]" for remark in _remarks_of(row))
+    numbers = " ".join(f"[{remarks.index(remark) + 1}]" for remark in _remarks_of(row))
     if not is_measured(row):
         return [str(row.k), row.title, "failed", *[""] * 5, numbers]
     task = comparison.task
-    cells = [
+    return [
         str(row.k),
         row.title,
         _error(row, comparison),
@@ -98,7 +98,6 @@ def _cells(row: Row, comparison: Comparison, remarks: list[str]) -> list[str]:
         format_memory(row.peak_mb),
         numbers,
     ]
-    return [_plain(cell) for cell in cells]
 
 
 def _error(row: Row, comparison: Comparison) -> str:
