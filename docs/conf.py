@@ -18,6 +18,7 @@ version = release = vicinal.__version__
 extensions = [
     "command_reference",
     "public_names",
+    "results_tables",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

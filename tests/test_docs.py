@@ -1,0 +1,176 @@
+"""The documentation builds without a warning, its code runs, and it names what exists."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import vicinal
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guide/*.md"), *DOCS.glob("decisions/*.md")])
+TOLD_IN_CODE = [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")]
+EXAMPLES = sorted((DOCS / "examples").glob("plot_*.py"))
+GENERATED = ("_build", "gallery", "generated", "sg_execution_times.rst")
+
+
+def identify(path: Path) -> str:
+    return path.relative_to(DOCS).as_posix()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site from a copy, gallery scripts not executed, warnings as errors."""
+    place = tmp_path_factory.mktemp("site")
+    shutil.copytree(DOCS, place / "docs", ignore=shutil.ignore_patterns(*GENERATED))
+    for page in ROOT.glob("*.md"):
+        shutil.copy(page, place)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+    options = ["-D", "plot_gallery=0"]
+    built = subprocess.run(
+        [*command, *options, str(place / "docs"), str(place / "html")],
+        capture_output=True,
+        text=True,
+        timeout=220,
+    )
+    assert built.returncode == 0, built.stderr[-4000:]
+    return place / "html"
+
+
+def text_of(page: Path) -> str:
+    return re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
+
+
+def test_the_documentation_builds_without_warnings(site: Path) -> None:
+    assert (site / "index.html").exists()
+
+
+def test_no_page_fetches_anything_when_built() -> None:
+    configuration = (DOCS / "conf.py").read_text(encoding="utf-8")
+    assert "intersphinx" not in configuration
+
+
+def test_the_api_page_names_every_public_name(site: Path) -> None:
+    page = text_of(site / "api" / "generated" / "index.html")
+    missing = [
+        n for n in vicinal.__all__ if n != "__version__" and not re.search(rf"\b{n}\b", page)
+    ]
+    assert missing == []
+
+
+def test_the_command_page_names_every_command(site: Path) -> None:
+    from vicinal.cli import app
+
+    page = text_of(site / "cli.html")
+    names = [command.name for command in app.registered_commands]
+    assert names
+    assert [name for name in names if f"vicinal {name}" not in page] == []
+
+
+def test_every_page_of_the_guide_is_reachable(site: Path) -> None:
+    index = (site / "guide" / "index.html").read_text(encoding="utf-8")
+    pages = [page for page in DOCS.glob("guide/*.md") if page.stem != "index"]
+    assert [page.stem for page in pages if f'href="{page.stem}.html"' not in index] == []
+
+
+@pytest.mark.parametrize("page", TOLD_IN_CODE, ids=identify)
+def test_the_code_on_a_page_gives_what_the_page_shows(page: Path) -> None:
+    test = doctest.DocTestParser().get_doctest(
+        page.read_text(encoding="utf-8"), {}, page.name, str(page), 0
+    )
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    said: list[str] = []
+    runner.run(test, out=said.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(said)
+
+
+def test_every_convention_is_shown_by_code() -> None:
+    """Between one rule in bold and the next there is at least one line of code that is run."""
+    text = (DOCS / "conventions.md").read_text(encoding="utf-8")
+    rules = re.split(r"^(?=\*\*)", text, flags=re.MULTILINE)[1:]
+    assert len(rules) >= 12
+    assert [rule.splitlines()[0] for rule in rules if ">>> " not in rule] == []
+    assert "+SKIP" not in text
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=identify)
+def test_a_gallery_script_runs(
+    script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("Agg")
+    monkeypatch.setattr(plt, "show", lambda: None)
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    finally:
+        plt.close("all")
+    assert capsys.readouterr().out.strip()
+
+
+def test_there_are_gallery_scripts() -> None:
+    assert len(EXAMPLES) >= 3
+
+
+def test_every_reference_has_one_entry() -> None:
+    text = (DOCS / "references.bib").read_text(encoding="utf-8")
+    keys = re.findall(r"^@\w+\{\s*([^,\s]+)", text, flags=re.MULTILINE)
+    titles = [
+        re.sub(r"\W+", " ", title).lower().strip()
+        for title in re.findall(r"^\s*title\s*=\s*[{\"](.*)[}\"],?\s*$", text, flags=re.MULTILINE)
+    ]
+    assert sorted(set(keys)) == sorted(keys)
+    assert sorted(set(titles)) == sorted(titles)
+
+
+def test_every_method_cites_a_known_reference() -> None:
+    from vicinal.experiments._methods import list_methods
+
+    text = (DOCS / "references.bib").read_text(encoding="utf-8")
+    keys = set(re.findall(r"^@\w+\{\s*([^,\s]+)", text, flags=re.MULTILINE))
+    cited = {method.citation for method in list_methods() if method.citation}
+    assert cited - keys == set()
+
+
+def test_the_citation_file_names_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == vicinal.__version__
+    assert citation["license"] == "BSD-3-Clause"
+    assert citation["cff-version"] == "1.2.0"
+
+
+def test_committed_results_are_whole_runs_of_known_experiments() -> None:
+    from vicinal.experiments._published import published_experiments
+    from vicinal.experiments._results_page import read_results
+
+    records = read_results(DOCS / "results")
+    known = {experiment.name for experiment in published_experiments()}
+    assert {record["experiment"] for record in records} <= known
+    assert len({record["experiment"] for record in records}) == len(records)
+    assert all(record["status"] == "ok" and not record["quick"] for record in records)
+    assert all(len(record["errors"]) == record["n_folds"] for record in records)
+    json.dumps(records, allow_nan=False)
+
+
+def test_the_results_page_shows_every_record(site: Path) -> None:
+    from vicinal.experiments._results_page import figure, read_results, signed
+
+    page = text_of(site / "results.html")
+    records = read_results(DOCS / "results")
+    assert records
+    for record in records:
+        assert signed(record["difference"], percent=True) in page
+        assert figure(record["error_mean"], None, percent=True) in page
+    rows = len(re.findall(r"<tr", (site / "results.html").read_text(encoding="utf-8")))
+    assert rows >= len(records)
