@@ -15,9 +15,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import vicinal
 
 ESTIMATORS = [
-    vicinal.KNNClassifier(n_neighbors=3),
+    vicinal.KNNClassifier(),
     vicinal.KNNClassifier(n_neighbors=1, metric=PCA(n_components=1)),
-    vicinal.KNNRegressor(n_neighbors=3),
+    vicinal.KNNRegressor(),
     vicinal.RadiusClassifier(),
     vicinal.RadiusRegressor(),
 ]

@@ -92,6 +92,8 @@ def merge_nearest(
     rows, bounds = np.empty(b, np.int64), np.empty(b, products.dtype)
     exact, evaluated = np.empty(b, np.float64), 0
     for q in range(m):
+        if nearest[q, k - 1] == 0:  # nothing is nearer, and of equals the lower row stays
+            continue
         norm = products.dtype.type(query_norms[q])
         limit = nearest[q, k - 1] - query_norms[q] ** 2 + floor
         found = _passing_rows(products[q], squared_norms, norms, norm, slack, limit, rows, bounds)
