@@ -25,6 +25,7 @@ ESTIMATORS = [
 # Metric learners -------------------------------------------------------------------------------
 ESTIMATORS += [
     vicinal.LDA(),
+    vicinal.MLNG(max_iter=5),
     vicinal.NCA(max_iter=10),
 ]
 

@@ -123,19 +123,20 @@ class BinaryIndex:
         nearest = np.full((len(queries), k), 64 * len(self._words) + 1, dtype=np.int32)
         indices = np.full((len(queries), k), -1, dtype=np.int64)
         for start in range(0, len(self.codes), self.block_size):
-            block = self._words[:, start : start + self.block_size]
-            merge_nearest_codes(block, start, queries, nearest, indices)
+            merge_nearest_codes(self._block(start), start, queries, nearest, indices)
         return nearest.astype(np.int64), indices
 
     def _within(
         self, queries: NDArray[np.uint64], radius: int
     ) -> tuple[IntArray, IntArray, IntArray]:
         starts = range(0, len(self.codes), self.block_size)
-        blocks = [(self._words[:, start : start + self.block_size], start) for start in starts]
-        found = [codes_within(block, start, queries, radius) for block, start in blocks]
+        found = [codes_within(self._block(start), start, queries, radius) for start in starts]
         owners, indices, values = (np.concatenate(part) for part in zip(*found, strict=True))
         order = np.lexsort((indices, values, owners))
         return values[order], indices[order], np.bincount(owners, minlength=len(queries))
+
+    def _block(self, start: int) -> NDArray[np.uint64]:
+        return np.ascontiguousarray(self._words[:, start : start + self.block_size])
 
 
 def _as_words(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:

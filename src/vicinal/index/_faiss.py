@@ -95,7 +95,7 @@ class FaissIndex:
                 f"{int((indices < 0).any(axis=1).sum())} queries; let it search wider (nprobe, "
                 "efSearch) through the attribute `index`, or use ExactIndex."
             )
-        return squared_distances.astype(np.float64), indices
+        return np.maximum(squared_distances, 0).astype(np.float64), indices
 
     def query_radius(
         self, queries: ArrayLike, radius: float
@@ -119,7 +119,7 @@ class FaissIndex:
         indptr = limits.astype(np.int64)
         owners = np.repeat(np.arange(len(rows)), np.diff(indptr))
         order = np.lexsort((indices, values, owners))
-        return values[order].astype(np.float64), indices[order], indptr
+        return np.maximum(values[order], 0).astype(np.float64), indices[order], indptr
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("vectors", "factory", "n_jobs")}

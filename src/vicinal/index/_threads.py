@@ -23,7 +23,7 @@ _users = 0
 _limit: Any = None
 
 
-def thread_count(n_jobs: int | None) -> int:
+def thread_count(n_jobs: Any) -> int:
     """Return how many threads to use.
 
     None means as many as the linear algebra library is set to use, so that ``OMP_NUM_THREADS``,
@@ -33,7 +33,7 @@ def thread_count(n_jobs: int | None) -> int:
         libraries = _blas().info()
         threads = max((library["num_threads"] for library in libraries), default=1)
         return max(1, min(threads, joblib.cpu_count()))
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}.")
     return int(joblib.effective_n_jobs(n_jobs))
 
@@ -52,7 +52,8 @@ def map_blocks(
     with _one_blas_thread_each():
         if n_threads == 1 or len(blocks) == 1:
             return [function(block) for block in blocks]
-        with ThreadPoolExecutor(n_threads) as pool:
+        # Some libraries count threads for each caller, so every worker says it again.
+        with ThreadPoolExecutor(n_threads, initializer=lambda: _blas().limit(limits=1)) as pool:
             return list(pool.map(function, blocks))
 
 

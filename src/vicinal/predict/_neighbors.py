@@ -128,7 +128,7 @@ class KNNClassifier(ClassifierMixin, _KNearest):
             self, X, y, accept_sparse=sparse
         )
         check_neighbors(self.n_neighbors, rows.shape[0])
-        self._fit_index(X, rows, y)
+        self._fit_index(X, rows, self.classes_[self._codes])
         return self
 
     def predict(self, X: AnyArray) -> AnyArray:

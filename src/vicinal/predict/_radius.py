@@ -129,7 +129,7 @@ class RadiusClassifier(ClassifierMixin, _WithinRadius):
         )
         self.class_prior_ = np.bincount(self._codes) / len(self._codes)
         self.n_fallbacks_ = 0
-        self._fit_index(X, rows, y)
+        self._fit_index(X, rows, self.classes_[self._codes])
         return self
 
     def predict(self, X: AnyArray) -> AnyArray:

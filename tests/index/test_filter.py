@@ -1,0 +1,68 @@
+"""The bound on the filter's rounding holds: nothing near is ever ruled out."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from vicinal.index._filter import choose_centre, fits_float32, query_side, row_side
+
+
+def exact_squared_distance(q, y):
+    return sum((Fraction(float(a)) - Fraction(float(b))) ** 2 for a, b in zip(q, y, strict=True))
+
+
+def assert_the_bound_holds(queries, vectors, dtype):
+    centre = choose_centre(vectors)
+    side, rows = query_side(queries, centre, dtype), row_side(vectors, centre, dtype)
+    products = side.negated @ rows.rows.T
+    assert products.dtype == dtype
+    for i, query in enumerate(queries):
+        for j, vector in enumerate(vectors):
+            # As the kernel does it, in the filter's precision.
+            reach = dtype(side.norms[i]) + rows.norms[j]
+            rounded = rows.squared_norms[j] + products[i, j]
+            error = exact_squared_distance(query, vector) - Fraction(float(side.norms[i])) ** 2
+            error -= Fraction(float(rounded))
+            assert abs(error) <= float(side.slack * (reach * reach)) + side.floor
+
+
+finite = st.floats(-1e6, 1e6).map(lambda x: x if abs(x) > 1e-30 else 0.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(
+    st.integers(1, 6).flatmap(
+        lambda d: st.tuples(
+            arrays(np.float64, (3, d), elements=finite), arrays(np.float64, (4, d), elements=finite)
+        )
+    )
+)
+def test_the_rounded_distance_is_within_its_bound(dtype, pair):
+    queries, vectors = pair
+    assert_the_bound_holds(queries, vectors, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [100, 3000])
+def test_the_bound_holds_where_rounding_adds_up(dtype, d):
+    rng = np.random.default_rng(0)
+    rows = np.array([1.0, -1.0, 3.0, -0.1])[:, None] * (1 + 0.1 * rng.random(d))
+    assert_the_bound_holds(rows[:2] + 1e-4, rows, dtype)
+
+
+def test_the_bound_is_tight_enough_to_be_of_use():
+    # At most a few thousandths of a percent of the squared norms for a picture of 784 pixels.
+    queries = np.random.default_rng(0).normal(size=(2, 784))
+    assert query_side(queries, np.zeros(784), np.float32).slack < 3e-5
+
+
+def test_values_float32_cannot_hold_are_known_by_their_norms():
+    side = row_side(np.array([[1e200], [0.0]]), np.zeros(1), np.float32)
+    assert not fits_float32(side.norms)
+    assert fits_float32(np.array([3.0]))
