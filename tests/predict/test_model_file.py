@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 
-import vicinal
 from vicinal import __version__
 from vicinal.baselines import LDA
 from vicinal.data import Imputer, Preparation, TableEncoder
 from vicinal.experiments._methods import list_methods, make_metric
-from vicinal.predict import KNNClassifier
+from vicinal.index import BinaryIndex
+from vicinal.predict import KNNClassifier, KNNRegressor, RadiusClassifier, RadiusRegressor
 from vicinal.predict._model_file import load_model, read_metadata, save_model
 from vicinal.predict._model_values import decode, encode
 
@@ -99,7 +100,7 @@ def test_every_known_method_survives_the_round_trip_bit_for_bit(tmp_path, task, 
     method = next(m for m in list_methods(task) if m.name == name)
     X, y = _points()
     X = X.astype(dtype)
-    kind = getattr(vicinal, {"classification": "KNNClassifier"}.get(task, "KNNRegressor"))
+    kind = KNNClassifier if task == "classification" else KNNRegressor
     target = y if task == "classification" else X[:, 0].astype(float)
     fitted = kind(3, metric=make_metric(method, {}, 3, 0)).fit(X, target)
     save_model(fitted, tmp_path / "m")
@@ -119,6 +120,36 @@ def test_a_frozen_metric_and_a_learner_alone_can_be_saved(tmp_path):
     np.testing.assert_array_equal(load_model(tmp_path / "m").predict(X), model.predict(X))
     save_model(metric, tmp_path / "metric")
     np.testing.assert_array_equal(load_model(tmp_path / "metric").components_, metric.components_)
+
+
+@pytest.mark.parametrize("index", ["exact", "faiss"])
+@pytest.mark.parametrize("kind", [RadiusClassifier, RadiusRegressor])
+def test_radius_predictors_and_other_indexes_survive_the_round_trip(tmp_path, kind, index):
+    X, y = _points()
+    model = kind(radius=1.0, metric=LDA() if kind is RadiusClassifier else None, index=index)
+    model.fit(X, y)
+    save_model(model, tmp_path / "m")
+    queries = np.vstack([_points(seed=1)[0], np.full((1, 5), 1e3)])  # the last has no neighbours
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before, after = model.predict(queries), load_model(tmp_path / "m").predict(queries)
+    assert before.tobytes() == after.tobytes()
+
+
+def test_an_index_of_bits_is_built_anew_from_its_codes():
+    codes = np.random.default_rng(0).integers(0, 256, (20, 3)).astype(np.uint8)
+    arrays: list[Any] = []
+
+    def store(array: Any) -> int:
+        arrays.append(array)
+        return len(arrays) - 1
+
+    index = BinaryIndex(codes, block_size=7)
+    back = decode(json.loads(json.dumps(encode(index, store))), arrays.__getitem__)
+    assert type(back) is BinaryIndex
+    assert back.block_size == 7
+    for mine, theirs in zip(index.query(codes, 4), back.query(codes, 4), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
 
 
 def test_the_same_model_gives_the_same_bytes(model, saved, tmp_path):
@@ -486,6 +517,15 @@ def test_nesting_without_end_is_refused(saved):
         archive.writestr("model.json", "[" * 200_000)
     with pytest.raises(ValueError, match="can be trusted"):
         load_model(saved)
+
+
+def test_a_prior_of_other_classes_is_refused(tmp_path):
+    X, y = _points()
+    model = RadiusClassifier(radius=1.0).fit(X, y)
+    model.class_prior_ = np.array([1.0])
+    save_model(model, tmp_path / "m")
+    with pytest.raises(ValueError, match="labels are not among its classes"):
+        load_model(tmp_path / "m")
 
 
 def test_labels_outside_the_classes_are_refused(saved):

@@ -110,7 +110,7 @@ def _print(out: Path, rows: Any, fitted: Any, record: dict[str, Any]) -> None:
     n_features = len(fitted.model["columns"].feature_names_)
     lines = [
         f"{record['method']}, k = {record['k']}, fitted on {record['n_train']:,} rows of "
-        f"{rows.name} ({n_features:,} features, {fitted.task}) in "
+        f"{rows.name} ({n_features:,} feature{'s' * (n_features != 1)}, {fitted.task}) in "
         f"{f'{seconds:.2f}' if seconds < 10 else f'{seconds:.0f}'} s"
     ]
     if fitted.error is not None:

@@ -165,9 +165,9 @@ def fit_table(
         watch = Stopwatch()
         learned.fit(X, labels)
         fit = watch.read()
-        held = HeldOut((None, None), 0)
-        if check:
-            held = hold_out((learned, plain), X, labels, task, groups=rows.groups, seed=seed)
+    held = HeldOut((None, None), 0)
+    if check:
+        held = hold_out((learned, plain), X, labels, task, groups=rows.groups, seed=seed)
     model = Pipeline([("columns", encoder), *learned.steps])
     return FittedTable(
         model=model,
@@ -198,7 +198,9 @@ def hold_out(
     """Fit copies on three quarters of the rows and return their errors on the last one."""
     try:
         fold = inner_split(labels, test_size=HELD_OUT, seed=seed, groups=groups, task=task)
-        fitted = [clone(model).fit(X[fold.train], labels[fold.train]) for model in models]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit on all rows has said them already
+            fitted = [clone(model).fit(X[fold.train], labels[fold.train]) for model in models]
         predicted = [model.predict(X[fold.test]) for model in fitted]
         errors = [prediction_error(each, labels[fold.test], task) for each in predicted]
     except ValueError as error:
