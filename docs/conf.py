@@ -55,7 +55,16 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"vicinal {release}"
 html_static_path = ["_static"]
 html_show_sourcelink = False
+html_sidebars = {  # pages without children have nothing to list beside them
+    name: []
+    for name in (
+        *("quickstart", "how-to-choose", "cli", "datasets", "conventions", "results"),
+        *("references", "changelog", "contributing"),
+    )
+}
 html_theme_options = {
+    "navbar_persistent": [],
+    "navbar_end": ["search-button", "theme-switcher"],
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicinal.experiments._outcomes import Outcome, count_verdicts, outcome_record
+from vicinal.experiments._outcomes import Outcome, count_verdicts, outcome_record, tally
 from vicinal.experiments._published import select_experiments
 
 (LETTER,) = select_experiments(["trivedi2014_mlng_letter_zscore_k3"])  # 2.32 ± 0.1 %
@@ -92,3 +92,6 @@ def test_verdicts_are_counted() -> None:
         for error in (0.01, 0.023, 0.5, 0.6)
     ]
     assert count_verdicts(records) == {"lower": 1, "within": 1, "higher": 2}
+    assert tally(records).startswith("2 of 4 errors are below the published ones, 1 by more than")
+    failed = outcome_record(Outcome(LETTER, (), expected=5))
+    assert tally([failed]).startswith("0 of 1 ")

@@ -59,7 +59,7 @@ def test_the_page_depends_on_the_records_not_on_their_order() -> None:
 
 def test_the_summary_counts_cells() -> None:
     page = results_markdown(records_of("*_mlng_letter_zscore_*"))
-    assert "MLNG: of 3 cells 3 lower than published, 0 within the spread, 0 higher." in page
+    assert "MLNG: 3 of 3 errors are below the published ones, 3 by more than the spread; " in page
 
 
 def test_each_doubt_is_told_once() -> None:

@@ -176,17 +176,13 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _print_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
-    from vicinal.experiments._outcomes import count_verdicts, outcome_record
+    from vicinal.experiments._outcomes import outcome_record, tally
 
-    counts = count_verdicts([outcome_record(outcome) for outcome in outcomes])
     failed = [outcome for outcome in outcomes if not outcome.complete]
     if any(outcome.quick for outcome in outcomes):
         console.print(QUICK, style="bold yellow")
     else:
-        console.print(
-            f"{len(outcomes)} experiments: {counts['lower']} lower than published, "
-            f"{counts['within']} within the published spread, {counts['higher']} higher."
-        )
+        console.print(tally([outcome_record(outcome) for outcome in outcomes]), soft_wrap=True)
     for message in dict.fromkeys(message for outcome in failed for message in outcome.messages):
         console.print(f"failed: {message}", style="red", markup=False, soft_wrap=True)
 

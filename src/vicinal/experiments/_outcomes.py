@@ -120,3 +120,14 @@ def _rounded(value: float | None, digits: int = 6) -> float | None:
 def count_verdicts(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Return how many records lie lower than, within and higher than published."""
     return {word: sum(record["verdict"] == word for record in records) for word in VERDICTS}
+
+
+def tally(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence: how many errors are below the published ones, and by more than chance."""
+    known = [record for record in records if record["difference"] is not None]
+    below = sum(record["difference"] < 0 for record in known)
+    counts = count_verdicts(records)
+    return (
+        f"{below} of {len(records)} errors are below the published ones, {counts['lower']} by "
+        f"more than the spread; {counts['within']} lie within it and {counts['higher']} above it."
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vicinal.experiments._methods import get_method
-from vicinal.experiments._outcomes import count_verdicts
+from vicinal.experiments._outcomes import tally
 from vicinal.experiments._published import Experiment, published_experiments
 
 Record = Mapping[str, Any]
@@ -83,16 +83,10 @@ def _section(pairs: Sequence[tuple[Experiment, Record]]) -> str:
 
 
 def _summary(pairs: Sequence[tuple[Experiment, Record]]) -> str:
-    """Say for each method in how many cells ours is lower, within the spread, higher."""
-    sentences = []
-    for method in sorted({experiment.method for experiment, _ in pairs}):
-        own = [record for experiment, record in pairs if experiment.method == method]
-        counts = count_verdicts(own)
-        sentences.append(
-            f"{_title(method)}: of {len(own)} cells {counts['lower']} lower than published, "
-            f"{counts['within']} within the spread, {counts['higher']} higher."
-        )
-    return " ".join(sentences)
+    """Say for each method how many errors are below the published ones."""
+    methods = sorted({experiment.method for experiment, _ in pairs})
+    own = {name: [r for experiment, r in pairs if experiment.method == name] for name in methods}
+    return " ".join(f"{_title(name)}: {tally(records)}" for name, records in own.items())
 
 
 def _row(experiment: Experiment, record: Record) -> str:
