@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vicinal._kernels import _reference
-from vicinal._kernels._kbest import KBest
-from vicinal._kernels._targeted import infer_sets, infer_tables
+from vicinal._kernels._targeted import infer_sets
 
 
 def infer(distances, labels, targets, k, costs):
@@ -88,24 +87,4 @@ def test_equal_inputs_give_equal_sets_for_labels_of_either_width():
     narrow = infer(distances, labels, targets, k, costs)
     wide = infer(distances, labels.astype(np.int64), targets.astype(np.int64), k, costs)
     for a, b in zip(narrow, wide, strict=True):
-        assert (a == b).all()
-
-
-def test_a_table_gives_the_sets_of_the_candidates_it_was_made_from():
-    rng = np.random.default_rng(8)
-    distances, _, targets, k, costs = batch(rng, 10, 30, 4, 5, tied=True)
-    labels = np.sort(rng.integers(0, 4, 30)).astype(np.int32)
-    best, which = np.full((10, 4, k), np.inf), np.full((10, 4, k), -1, np.int32)
-    for i in range(10):
-        for r in range(4):
-            members = np.flatnonzero((labels == r) & np.isfinite(distances[i]))
-            nearest = members[np.argsort(distances[i][members], kind="stable")][:k]
-            best[i, r, : len(nearest)] = distances[i][nearest]
-            which[i, r, : len(nearest)] = nearest
-    table = KBest(best, which, (which >= 0).sum(axis=2).astype(np.int32))
-    star, hat = np.empty((10, k), np.int32), np.empty((10, k), np.int32)
-    loss, voted = np.empty(10), np.empty(10, np.int32)
-    infer_tables(table, targets, costs, star, hat, loss, voted)
-    rows = infer(distances, np.tile(labels, (10, 1)), targets, k, costs)
-    for a, b in zip((star, hat, loss, voted), rows, strict=True):
         assert (a == b).all()

@@ -130,16 +130,14 @@ def test_blocks_and_threads_change_no_bit(monkeypatch):
             assert (a == b).all()
 
 
-def test_the_table_of_each_class_matches_its_readable_twin():
-    points, labels, _ = problem(12, 700, 5, 3, tied=True)
-    database = _all_points.sort_by_class(points, labels, 3, points)
-    table = _all_points._empty_table(20, 3, 9)
-    block = np.empty((20, 700), np.float32)
-    slack = _all_points._filter_block(points[:20], database, block)
-    _all_points.kbest_per_class(
-        block, slack, points[:20], database.points, database.starts, database.order, table
-    )
-    best, which, filled = _reference.kbest_per_class(points[:20], points, labels, 3, 9)
-    assert (table.best == best).all()
-    assert (table.which == which).all()
-    assert (table.filled == filled).all()
+@pytest.mark.parametrize("cost", [0.0, 0.01, 1.0, 100.0, 1e9])
+def test_the_size_of_the_costs_decides_how_many_points_matter_but_never_which_sets(cost):
+    points, labels, costs = problem(12, 600, 3, 5)
+    check(points[:30], points, labels, labels[:30], 5, costs * cost, exclude=np.arange(30))
+
+
+def test_a_query_amid_another_class_is_answered_exactly():
+    points, labels, costs = problem(13, 2000, 2, 2)
+    points[labels == 1] += 30
+    queries = points[labels == 1][:10]
+    check(queries, points, labels, np.zeros(10, int), 3, costs)

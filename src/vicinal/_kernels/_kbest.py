@@ -1,10 +1,11 @@
-"""The k nearest points of every class, kept in one pass over squared distances.
+"""Few out of many: the points of one query that can be among its k nearest of any class.
 
-A :class:`KBest` table holds them for a batch of queries. ``kbest_per_class`` fills it from
-*rounded* squared distances to all points, sorted by class, as a float32 matrix product gives them.
-They serve as a filter only: whatever might be among the k best is measured again, coordinate by
-coordinate in float64, so the table depends on the vectors alone. Equal distances keep the lower
-id in front.
+Both functions work on one row of *rounded* squared distances to all points, sorted by class, as a
+float32 matrix product gives them, up to a constant. They serve as a filter only: whatever it lets
+through is measured again, coordinate by coordinate in float64, so what is kept depends on the
+vectors alone and not on the product's rounding.
+
+A :class:`KBest` table holds what is kept. Equal distances keep the lower id in front.
 """
 
 from __future__ import annotations
@@ -26,15 +27,62 @@ LARGEST = np.float32(np.finfo(np.float32).max)
 
 
 class KBest(NamedTuple):
-    """The k nearest points of each of R classes, for m queries.
+    """The k nearest points of each of R classes, for one query.
 
-    ``best`` (m, R, k) float64 squared distances, ascending; ``which`` (m, R, k) int32 ids of the
-    points; ``filled`` (m, R) int32, how many of the k places are taken.
+    ``best`` (R, k) float64 squared distances, ascending; ``which`` (R, k) int32 ids of the points;
+    ``filled`` (R,) int32, how many of the k places are taken; ``present`` (R,) int32, its first
+    entries listing the classes that have any point.
     """
 
     best: FloatArray
     which: IntArray
     filled: IntArray
+    present: IntArray
+
+
+class Scratch(NamedTuple):
+    """Room for the points of one query: ``lows`` (LANES,), ``rows`` and ``values`` (n+4,)."""
+
+    lows: FloatArray
+    rows: IntArray
+    values: FloatArray
+
+
+def new_table(n_classes: int, k: int) -> KBest:
+    """Return an empty table (made here: compiling an allocation takes long)."""
+    return KBest(
+        np.empty((n_classes, k)),
+        np.empty((n_classes, k), np.int32),
+        np.zeros(n_classes, np.int32),
+        np.empty(n_classes, np.int32),
+    )
+
+
+def new_scratch(n_points: int) -> Scratch:
+    """Return room for up to n points."""
+    room = n_points + 4
+    return Scratch(np.empty(LANES, np.float32), np.empty(room, np.int64), np.empty(room))
+
+
+@inner
+def add_point(table: KBest, n_present: int, r: int, value: float, point: int) -> int:
+    """Put a point among class r's k best, behind equal distances; return how many classes occur."""
+    best, which, filled, present = table
+    k, place = best.shape[1], np.int64(filled[r])
+    if place == 0:
+        present[n_present] = r
+        n_present += 1
+    if place < k:
+        filled[r] = place + 1
+    elif value < best[r, k - 1]:
+        place -= 1
+    else:
+        return n_present
+    while place > 0 and best[r, place - 1] > value:
+        best[r, place], which[r, place] = best[r, place - 1], which[r, place - 1]
+        place -= 1
+    best[r, place], which[r, place] = value, point
+    return n_present
 
 
 @inner
@@ -42,7 +90,8 @@ def kth_bound(flat: FloatArray, begin: int, end: int, k: int, lows: FloatArray) 
     """Return a number that at least k entries of flat[begin:end] do not exceed, close to the k-th.
 
     The entries fall in turn into LANES lanes; the k-th smallest of the lanes' least entries will
-    do, since each stands for an entry of its own.
+    do, since each stands for an entry of its own. Infinite where there are fewer than k lanes or
+    finite entries.
     """
     for lane in range(LANES):
         lows[lane] = np.inf
@@ -61,9 +110,12 @@ def kth_bound(flat: FloatArray, begin: int, end: int, k: int, lows: FloatArray) 
 
 @inner
 def columns_at_most(
-    flat: FloatArray, begin: int, end: int, limit: float, first: int, columns: IntArray
+    flat: FloatArray, begin: int, end: int, limit: float, first: int, most: int, columns: IntArray
 ) -> int:
-    """Write where flat[begin:end] is at most limit, counted from ``first``; return how often."""
+    """Write where flat[begin:end] is at most ``limit``, counted from ``first``; return how often.
+
+    Stop soon after more than ``most`` have been found.
+    """
     found = 0
     whole = end - (end - begin) % LANES
     for offset in range(begin, whole, LANES):
@@ -72,6 +124,8 @@ def columns_at_most(
             columns[found] = first + offset - begin + first_lane(mask)
             found += 1
             mask &= mask - np.uint64(1)
+        if found > most:
+            return found
     for offset in range(whole, end):
         if flat[offset] <= limit:
             columns[found] = first + offset - begin
@@ -101,67 +155,27 @@ def measure(
 
 
 @inner
-def keep_nearest(measured: FloatArray, rows: IntArray, n: int, k: int) -> int:
-    """Bring the k smallest of n to the front, ascending, equal ones in order; return how many."""
-    for p in range(1, n):
-        value, row = measured[p], rows[p]
-        place = min(p, k)
-        if place == k:
-            if value >= measured[k - 1]:
-                continue
-            place = k - 1
-        while place > 0 and measured[place - 1] > value:
-            measured[place], rows[place] = measured[place - 1], rows[place - 1]
+def sum_of_least(
+    flat: FloatArray, begin: int, rows: IntArray, n: int, first: int, last: int, k: int, out: Any
+) -> float:
+    """Return the sum of the k smallest flat[begin + row] of n rows that lie in [first, last)."""
+    taken = 0
+    for p in range(n):
+        if rows[p] < first or rows[p] >= last:
+            continue
+        value = np.float64(flat[begin + rows[p]])
+        place = taken
+        if taken < k:
+            taken += 1
+        elif k > 0 and value < out[k - 1]:
             place -= 1
-        measured[place], rows[place] = value, row
-    return min(n, k)
-
-
-@njit(cache=True, nogil=True)
-def kbest_per_class(
-    filter_block: FloatArray,
-    slack: FloatArray,
-    queries: FloatArray,
-    points: FloatArray,
-    starts: IntArray,
-    order: IntArray,
-    table: KBest,
-) -> None:
-    """Fill the table with the k nearest of every class, exactly.
-
-    Parameters
-    ----------
-    filter_block : (m, N) float32, C-contiguous
-        Squared distances up to rounding and up to a constant for each query; inf: not to be used.
-    slack : (m, R) float32
-        Bound on the rounding error of row i's entries in class r.
-    queries, points : (m, d), (N, d) float32 or float64
-        The vectors themselves, the points sorted by class.
-    starts : (R+1,) int64
-        Class r occupies columns ``starts[r]:starts[r+1]``.
-    order : (N,) int32
-        The id of each column; ascending within a class.
-    table : KBest for m queries
-        Overwritten.
-
-    Notes
-    -----
-    Cost O(N/v + R·k·(LANES/v + k + d)) for each query with v floats to a vector. The k nearest lie
-    within ``kth_bound`` + slack of the query, hence within ``kth_bound`` + 2 slack in the filter.
-    """
-    best, which, filled = table
-    n, k = filter_block.shape[1], best.shape[2]
-    flat = filter_block.reshape(-1)
-    lows = np.empty(LANES, np.float32)
-    rows, measured = np.empty(n + 4, np.int64), np.empty(n + 4, np.float64)
-    for i in range(filter_block.shape[0]):
-        for r in range(starts.shape[0] - 1):
-            begin, end = i * n + starts[r], i * n + starts[r + 1]
-            bound = kth_bound(flat, begin, end, k, lows)
-            limit = min(bound + np.float32(2) * slack[i, r], LARGEST)
-            found = columns_at_most(flat, begin, end, limit, starts[r], rows)
-            measure(queries, i, points, rows, found, measured)
-            kept = keep_nearest(measured, rows, found, k)
-            filled[i, r] = kept
-            for p in range(kept):
-                best[i, r, p], which[i, r, p] = measured[p], order[rows[p]]
+        else:
+            continue
+        while place > 0 and out[place - 1] > value:
+            out[place] = out[place - 1]
+            place -= 1
+        out[place] = value
+    total = 0.0
+    for p in range(taken):
+        total += out[p]
+    return total

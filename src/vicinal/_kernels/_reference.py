@@ -74,25 +74,6 @@ def gerrymandering_loss(
     return hat.value + star.total if star is not None and hat is not None else 0.0
 
 
-def kbest_per_class(
-    queries: FloatArray, points: FloatArray, labels: IntArray, n_classes: int, k: int
-) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return the k least squared distances of each class, their points and how many there are.
-
-    Unused places hold inf and −1. Squares are summed in float64, from the first to the last.
-    """
-    shape = (len(queries), n_classes, k)
-    best, which = np.full(shape, np.inf), np.full(shape, -1)
-    for i, query in enumerate(np.asarray(queries, np.float64)):
-        gaps = np.asarray(points, np.float64) - query
-        values = np.cumsum(gaps * gaps, axis=1)[:, -1]
-        for r in range(n_classes):
-            members = np.flatnonzero(labels == r)
-            nearest = members[np.argsort(values[members], kind="stable")][:k]
-            best[i, r, : len(nearest)], which[i, r, : len(nearest)] = values[nearest], nearest
-    return best, which, (which >= 0).sum(axis=2)
-
-
 def _capped(points: IntArray, labels: IntArray, cap: int) -> IntArray:
     """Return, in order, the points that are among the first ``cap`` of their class."""
     taken: dict[int, int] = {}

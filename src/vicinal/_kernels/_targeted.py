@@ -15,7 +15,8 @@ of ĥ: the query's own class first, then the lower class. A total is the float64
 distances plus the float64 sum of the others', both in ascending order, so loss ≥ 0 holds exactly
 and the readable twin in ``_reference`` gives the same bits.
 
-Entry points (they hold no GIL and allocate nothing per row: share rows among threads by slicing):
+The entry point lets go of the GIL and allocates nothing per row: share rows among threads by
+slicing. From compiled code call ``infer_rows``, with room of your own.
 
 ``infer_sets(squared_distances (m, c), labels (m, c), targets (m,), k, costs (R, R),
 star (m, k), hat (m, k), loss (m,), voted (m,))``
@@ -25,9 +26,6 @@ star (m, k), hat (m, k), loss (m,), voted (m,))``
     fewer than k usable candidates no class can: the hat row and ``voted`` are −1 too.
     dtypes: distances float32 or float64, labels and targets int32 (preferred) or int64,
     costs and loss float64, star, hat and voted int32.
-
-``infer_tables(table KBest of m queries, targets (m,), costs, star, hat, loss, voted)``
-    The same from a k-best table; star and hat hold the table's ids.
 
 Within a row of ``star`` or ``hat`` the voted class comes first, then the others, each ascending.
 """
@@ -39,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._kbest import KBest, inner
+from vicinal._kernels._kbest import KBest, add_point, inner, new_table
 from vicinal._types import FloatArray, IntArray
 
 # Typed, because numba would compile one version of a function for every literal it is given.
@@ -64,19 +62,15 @@ class Pools(NamedTuple):
     rival: IntArray
 
 
-@njit(cache=True, nogil=True)
 def new_pools(n_classes: int, k: int) -> Pools:
-    """Return room for one query's pools."""
-    rival = np.empty(n_classes, np.int32)
-    for r in range(n_classes):
-        rival[r] = -1
+    """Return room for one query's pools (made here: compiling an allocation takes long)."""
     return Pools(
-        np.empty((k, k), np.float64),
+        np.empty((k, k)),
         np.empty((k, k), np.int32),
         np.empty((k, k), np.int32),
         np.empty(k, np.int32),
-        np.empty((k, k + 1), np.float64),
-        rival,
+        np.empty((k, k + 1)),
+        np.full(n_classes, -1, np.int32),
     )
 
 
@@ -111,19 +105,12 @@ def enter_pool(
 
 
 @inner
-def fill_pools(
-    t: int,
-    best: FloatArray,
-    which: IntArray,
-    filled: IntArray,
-    present: IntArray,
-    n_present: int,
-    pools: Pools,
-) -> None:
-    """Fill levels 0..k−1 from query t's table: cost O(R + k³) at worst, mostly far less."""
+def fill_pools(table: KBest, n_present: int, pools: Pools) -> None:
+    """Fill levels 0..k−1 from one query's table: cost O(R + k³) at worst, mostly far less."""
+    best, which, filled, present = table
     distance, owner, point, size, prefix, _ = pools
     size[0] = 0
-    for c in range(1, best.shape[2]):
+    for c in range(1, best.shape[1]):
         before = np.int64(size[c - 1])
         n = before
         for e in range(before):
@@ -131,9 +118,9 @@ def fill_pools(
             point[c, e] = point[c - 1, e]
         for e in range(n_present if c == 1 else before):
             r = present[e] if c == 1 else owner[c - 1, e]
-            if c > 1 and (filled[t, r] < c or point[c - 1, e] != which[t, r, c - 2]):
+            if c > 1 and (filled[r] < c or point[c - 1, e] != which[r, c - 2]):
                 continue
-            n = enter_pool(c, n, best[t, r, c - 1], r, which[t, r, c - 1], distance, owner, point)
+            n = enter_pool(c, n, best[r, c - 1], r, which[r, c - 1], distance, owner, point)
         size[c] = n
         prefix[c, 0] = 0.0
         for e in range(n):
@@ -156,18 +143,17 @@ def fill_total(
 
 
 @inner
-def target_total(
-    t: int, r: int, forbid: int, rival: bool, best: FloatArray, filled: IntArray, pools: Pools
-) -> tuple[float, int]:
+def target_total(r: int, forbid: int, rival: bool, table: KBest, pools: Pools) -> tuple[float, int]:
     """Return the smallest total of a set voting for r, and its k' (inf, 0 where none can).
 
     ``rival`` says that r occurs in the pools; else the running sums serve as they are.
     """
     distance, owner, _, size, prefix, _ = pools
-    k = best.shape[2]
+    best, filled = table.best, table.filled
+    k = best.shape[1]
     least, chosen, own = np.inf, ZERO, 0.0
-    for n in range(1, filled[t, r] + 1):
-        own += best[t, r, n - 1]
+    for n in range(1, filled[r] + 1):
+        own += best[r, n - 1]
         cap, places = n - forbid, k - n
         if places == 0:
             total = own
@@ -183,20 +169,18 @@ def target_total(
 
 
 @inner
-def write_set(
-    t: int, r: int, n: int, cap: int, which: IntArray, pools: Pools, i: int, out: IntArray
-) -> None:
+def write_set(r: int, n: int, cap: int, table: KBest, pools: Pools, i: int, out: IntArray) -> None:
     """Write the n nearest of class r, then the nearest others of level ``cap``, to row i.
 
     With n = 0, which stands for no set, write −1.
     """
-    owner, point = pools.owner, pools.point
+    owner, point, which = pools.owner, pools.point, table.which
     if n == 0:
         for p in range(out.shape[1]):
             out[i, p] = -1
         return
     for p in range(n):
-        out[i, p] = which[t, r, p]
+        out[i, p] = which[r, p]
     e = 0
     for p in range(n, out.shape[1]):
         while owner[cap, e] == r:
@@ -214,11 +198,7 @@ def nearest_others(pools: Pools) -> float:
 
 @inner
 def infer_query(
-    t: int,
-    best: FloatArray,
-    which: IntArray,
-    filled: IntArray,
-    present: IntArray,
+    table: KBest,
     n_present: int,
     y: int,
     costs: FloatArray,
@@ -226,70 +206,59 @@ def infer_query(
     i: int,
     star: IntArray,
     hat: IntArray,
-) -> tuple[float, int]:
-    """Write h* and ĥ of query t to row i; return the loss and the class ĥ votes for."""
-    fill_pools(t, best, which, filled, present, n_present, pools)
+    loss: FloatArray,
+    voted: IntArray,
+) -> None:
+    """Write h*, ĥ, loss and vote of one query to row i, and empty its table."""
+    best, present = table.best, table.present
+    fill_pools(table, n_present, pools)
     # Whatever occurs in any level occurs in the first that is not empty.
     nearest, rival = min(1, star.shape[1] - 1), pools.rival
     for e in range(pools.size[nearest]):
         rival[pools.owner[nearest, e]] = i
-    own, n_star = target_total(t, y, FORBID_TIES, rival[y] == i, best, filled, pools)
-    voted, top, n_hat = NOBODY, -np.inf, ZERO
+    own, n_star = target_total(y, FORBID_TIES, rival[y] == i, table, pools)
+    winner, top, n_hat = NOBODY, -np.inf, ZERO
     others = nearest_others(pools)
     for p in range(-1, n_present):
         r = y if p < 0 else present[p]
         # What no total can be below, with room for rounding, rules out most classes at once.
-        if costs[y, r] - best[t, r, 0] - others < top - 1e-9 * abs(top):
+        if costs[y, r] - best[r, 0] - others < top - 1e-9 * abs(top):
             continue
-        total, n = target_total(t, r, ALLOW_TIES, rival[r] == i, best, filled, pools)
+        total, n = target_total(r, ALLOW_TIES, rival[r] == i, table, pools)
         value = costs[y, r] - total
-        if n > 0 and (value > top or (value == top and voted != y and r < voted)):
-            voted, top, n_hat = r, value, n
-    write_set(t, y, n_star, n_star - 1, which, pools, i, star)
-    write_set(t, voted, n_hat, min(n_hat, star.shape[1] - 1), which, pools, i, hat)
-    return (top + own if n_star > 0 else 0.0), voted
-
-
-@inner
-def collect_row(
-    squared_distances: FloatArray,
-    labels: IntArray,
-    i: int,
-    best: FloatArray,
-    which: IntArray,
-    filled: IntArray,
-    present: IntArray,
-) -> int:
-    """Fill query 0 of a table from row i of the candidates; return how many classes occur.
-
-    The classes that occur are listed in ``present``; ``filled`` must be zero on entry.
-    Cost O(c + insertions·k) for c candidates.
-    """
-    n_present, k = 0, best.shape[2]
-    for j in range(squared_distances.shape[1]):
-        value, r = np.float64(squared_distances[i, j]), np.int32(labels[i, j])
-        if r < 0 or not value < np.inf:
-            continue
-        place = filled[0, r]
-        if place == 0:
-            present[n_present] = r
-            n_present += 1
-        if place < k:
-            filled[0, r] = place + 1
-        elif value < best[0, r, k - 1]:
-            place -= 1
-        else:
-            continue
-        while place > 0 and best[0, r, place - 1] > value:
-            best[0, r, place] = best[0, r, place - 1]
-            which[0, r, place] = which[0, r, place - 1]
-            place -= 1
-        best[0, r, place] = value
-        which[0, r, place] = j
-    return n_present
+        if n > 0 and (value > top or (value == top and winner != y and r < winner)):
+            winner, top, n_hat = r, value, n
+    write_set(y, n_star, n_star - 1, table, pools, i, star)
+    write_set(winner, n_hat, min(n_hat, star.shape[1] - 1), table, pools, i, hat)
+    loss[i], voted[i] = top + own if n_star > 0 else 0.0, winner
+    for p in range(n_present):
+        table.filled[present[p]] = 0
 
 
 @njit(cache=True, nogil=True)
+def infer_rows(
+    squared_distances: FloatArray,
+    labels: IntArray,
+    targets: IntArray,
+    costs: FloatArray,
+    table: KBest,
+    pools: Pools,
+    star: IntArray,
+    hat: IntArray,
+    loss: FloatArray,
+    voted: IntArray,
+) -> None:
+    """Do the work of :func:`infer_sets`, with room for one query; ``table.filled`` must be 0."""
+    for i in range(squared_distances.shape[0]):
+        n_present = ZERO
+        for j in range(squared_distances.shape[1]):
+            value, r = np.float64(squared_distances[i, j]), np.int32(labels[i, j])
+            if r >= 0 and value < np.inf:
+                n_present = add_point(table, n_present, r, value, np.int32(j))
+        y = np.int32(targets[i])
+        infer_query(table, n_present, y, costs, pools, i, star, hat, loss, voted)
+
+
 def infer_sets(
     squared_distances: FloatArray,
     labels: IntArray,
@@ -302,44 +271,5 @@ def infer_sets(
     voted: IntArray,
 ) -> None:
     """Write h*, ĥ, the loss and ĥ's vote of every row of candidates (see the top of the file)."""
-    n_classes = costs.shape[0]
-    pools = new_pools(n_classes, k)
-    best = np.empty((1, n_classes, k), np.float64)
-    which = np.empty((1, n_classes, k), np.int32)
-    filled, present = np.empty((1, n_classes), np.int32), np.empty(n_classes, np.int32)
-    for r in range(n_classes):
-        filled[0, r] = 0
-    for i in range(squared_distances.shape[0]):
-        n_present = collect_row(squared_distances, labels, i, best, which, filled, present)
-        y = np.int32(targets[i])
-        loss[i], voted[i] = infer_query(
-            ZERO, best, which, filled, present, n_present, y, costs, pools, i, star, hat
-        )
-        for p in range(n_present):
-            filled[0, present[p]] = 0
-
-
-@njit(cache=True, nogil=True)
-def infer_tables(
-    table: KBest,
-    targets: IntArray,
-    costs: FloatArray,
-    star: IntArray,
-    hat: IntArray,
-    loss: FloatArray,
-    voted: IntArray,
-) -> None:
-    """Write h*, ĥ, the loss and ĥ's vote of every query of a k-best table."""
-    best, which, filled = table
-    n_classes = costs.shape[0]
-    pools, present = new_pools(n_classes, best.shape[2]), np.empty(n_classes, np.int32)
-    for i in range(best.shape[0]):
-        n_present = ZERO
-        for r in range(n_classes):
-            if filled[i, r] > 0:
-                present[n_present] = r
-                n_present += 1
-        y = np.int32(targets[i])
-        loss[i], voted[i] = infer_query(
-            i, best, which, filled, present, n_present, y, costs, pools, i, star, hat
-        )
+    table, pools = new_table(len(costs), k), new_pools(len(costs), k)
+    infer_rows(squared_distances, labels, targets, costs, table, pools, star, hat, loss, voted)

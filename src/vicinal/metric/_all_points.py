@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal._kernels._kbest import KBest, kbest_per_class
-from vicinal._kernels._targeted import infer_tables
+from vicinal._kernels._kbest import new_scratch, new_table
+from vicinal._kernels._relevant import Data, infer_block
+from vicinal._kernels._targeted import new_pools
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index._threads import map_blocks, thread_count
 
@@ -45,17 +46,19 @@ class InferredSets(NamedTuple):
 class ClassSorted(NamedTuple):
     """Points sorted by class, as they are and as the filter sees them.
 
-    ``points`` (n, d); ``order`` (n,) their row numbers; ``place`` (N,) where each row went, −1 for
-    rows left out; ``starts`` (R+1,); ``matrix`` (d+1, n) float32 holding −2x and ‖x‖²;
-    ``reach`` (R,) the largest norm in each class; ``centre`` (d,) and ``scale``.
+    ``points`` (n, d); ``order`` and ``classes`` (n,) their row numbers and classes; ``place`` (N,)
+    where each row went, −1 for rows left out; ``starts`` (R+1,) where each class begins;
+    ``matrix`` (d+1, n) float32 holding −2x and ‖x‖²; ``reach`` the largest norm in it;
+    ``centre`` (d,) and ``scale``.
     """
 
     points: FloatArray
     order: IntArray
+    classes: IntArray
     place: IntArray
     starts: IntArray
     matrix: FloatArray
-    reach: FloatArray
+    reach: float
     centre: FloatArray
     scale: float
 
@@ -130,8 +133,9 @@ def sort_by_class(
     matrix = np.empty((points.shape[1] + 1, len(points)), np.float32)
     matrix[:-1] = (centred * (-2.0 / scale)).T
     matrix[-1] = (norms / scale) ** 2
-    reach = np.array([norms[a:b].max(initial=0.0) for a, b in pairwise(starts)])
-    return ClassSorted(points, order, place, starts, matrix, reach / scale, centre, scale)
+    reach = norms.max(initial=0.0) / scale
+    classes = labels[order].astype(np.int32)
+    return ClassSorted(points, order, classes, place, starts, matrix, reach, centre, scale)
 
 
 def _infer_rows(
@@ -146,23 +150,31 @@ def _infer_rows(
     n, k = len(database.points), found.star.shape[1]
     size = max(16, min(256, _BLOCK_ENTRIES // max(n, 1)))
     products = np.empty((size, n), np.float32)
-    table = _empty_table(size, len(costs), k)
+    room = new_table(len(costs), k), new_pools(len(costs), k), new_scratch(n)
     for start in range(0, len(queries), size):
         rows = slice(start, min(start + size, len(queries)))
-        m = rows.stop - start
-        block, part = products[:m], KBest(*_rows_of(table, slice(m)))
+        block = products[: rows.stop - start]
         slack = _filter_block(queries[rows], database, block)
         if exclude is not None:
             barred = np.flatnonzero(exclude[rows] >= 0)
             block[barred, exclude[rows][barred]] = np.inf
-        kbest_per_class(
-            block, slack, queries[rows], database.points, database.starts, database.order, part
+        data = Data(
+            queries[rows], database.points, database.starts, database.order, database.classes
         )
-        infer_tables(part, targets[rows], costs, *_rows_of(found, rows))
+        infer_block(
+            block.reshape(-1),
+            slack,
+            database.scale**2,
+            data,
+            targets[rows],
+            costs,
+            *room,
+            *_rows_of(found, rows),
+        )
 
 
 def _filter_block(queries: FloatArray, database: ClassSorted, out: FloatArray) -> FloatArray:
-    """Write r² − 2 q·x of all pairs, in the filter's scale; return its slack for each class."""
+    """Write r² − 2 q·x of all pairs, in the filter's scale; return each query's slack."""
     d = queries.shape[1]
     centred = (queries - database.centre) / database.scale
     extended = np.ones((len(queries), d + 1), np.float32)
@@ -170,8 +182,8 @@ def _filter_block(queries: FloatArray, database: ClassSorted, out: FloatArray) -
     np.matmul(extended, database.matrix, out=out)
     norms = np.sqrt(np.einsum("ij,ij->i", centred, centred))
     factor = 2 * (d + 4) * 2.0**-24
-    slack = factor * (norms[:, None] + database.reach) ** 2 + _UNDERFLOW
-    return slack.astype(np.float32)
+    slack: FloatArray = factor * (norms + database.reach) ** 2 + _UNDERFLOW
+    return slack
 
 
 def _rows_of(arrays: tuple[AnyArray, ...], rows: slice) -> list[Any]:
@@ -181,14 +193,6 @@ def _rows_of(arrays: tuple[AnyArray, ...], rows: slice) -> list[Any]:
 def _room(m: int, k: int) -> InferredSets:
     return InferredSets(
         np.empty((m, k), np.int32), np.empty((m, k), np.int32), np.empty(m), np.empty(m, np.int32)
-    )
-
-
-def _empty_table(m: int, n_classes: int, k: int) -> KBest:
-    return KBest(
-        np.empty((m, n_classes, k)),
-        np.empty((m, n_classes, k), np.int32),
-        np.empty((m, n_classes), np.int32),
     )
 
 
