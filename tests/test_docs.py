@@ -35,6 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(DOCS, place / "docs", ignore=shutil.ignore_patterns(*GENERATED))
     for page in ROOT.glob("*.md"):
         shutil.copy(page, place)
+    (place / "src").symlink_to(ROOT / "src")  # some pages show files of the package
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
     options = ["-D", "plot_gallery=0"]
     built = subprocess.run(
