@@ -59,13 +59,14 @@ def fits_float32(norms: FloatArray) -> bool:
     return bool(norms.max(initial=0.0) < _LARGEST_FLOAT32_NORM)
 
 
+@np.errstate(over="ignore")  # infinite norms tell of it
 def row_side(vectors: FloatArray, centre: FloatArray, dtype: Float) -> RowSide:
     """Return database rows, and their norms, as the filter sees them."""
     rows, squared_norms = _round(vectors, centre, dtype)
-    with np.errstate(over="ignore"):  # an infinite norm tells of it
-        return RowSide(rows, squared_norms.astype(dtype), np.sqrt(squared_norms).astype(dtype))
+    return RowSide(rows, squared_norms.astype(dtype), np.sqrt(squared_norms).astype(dtype))
 
 
+@np.errstate(over="ignore")  # infinite norms tell of it
 def query_side(queries: FloatArray, centre: FloatArray, dtype: Float) -> QuerySide:
     """Return float64 queries, their norms and the bounds' slacks as the filter needs them."""
     rows, squared_norms = _round(queries, centre, dtype)
@@ -75,10 +76,9 @@ def query_side(queries: FloatArray, centre: FloatArray, dtype: Float) -> QuerySi
 
 
 def _round(vectors: FloatArray, centre: FloatArray, dtype: Float) -> tuple[FloatArray, FloatArray]:
-    with np.errstate(over="ignore"):  # an infinite norm tells of it
-        rows: FloatArray = (vectors - centre).astype(dtype)
-        wide = rows.astype(np.float64)
-        return rows, np.einsum("ij,ij->i", wide, wide)
+    rows: FloatArray = (vectors - centre).astype(dtype)
+    wide = rows.astype(np.float64)
+    return rows, np.einsum("ij,ij->i", wide, wide)
 
 
 def relative_slack(n_features: int, dtype: Float) -> float:
