@@ -94,3 +94,9 @@ def check_regression_input(
         y_numeric=True,
     )
     return X, y.astype(np.float64)
+
+
+def check_target_input(estimator: Any, X: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Return dense X as floats and y (n,) as it is: numbers or class names."""
+    X, y = validate_data(estimator, X, y, dtype=list(FLOATS))
+    return X, y

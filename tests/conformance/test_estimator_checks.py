@@ -27,6 +27,9 @@ ESTIMATORS += [
     vicinal.LDA(),
     vicinal.MLNG(max_iter=5),
     vicinal.NCA(max_iter=10),
+    vicinal.EGOP(),
+    vicinal.EJOP(),
+    vicinal.GradientWeights("difference"),
 ]
 
 ABSTRACT = {"MetricLearner"}

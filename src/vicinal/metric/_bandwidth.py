@@ -1,0 +1,254 @@
+"""The bandwidth and its kin, by rule or by cross-validation of the predictor they serve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.index import ExactIndex
+from vicinal.metric._gradient_estimate import (
+    Setting,
+    evaluate,
+    evaluate_bandwidths,
+    make_reference,
+)
+from vicinal.metric._gradient_sums import GradientSums
+from vicinal.metric._smoothing import Targets
+
+# Bandwidths tried, in units of the median distance between rows.
+GAUSSIAN_RATIOS = (0.1, 0.15, 0.25, 0.4, 0.6)
+COMPACT_RATIOS = (0.5, 0.65, 0.8, 1.0, 1.25)
+GAUSSIAN_RULE, COMPACT_RULE = 0.25, 0.8
+RIDGES = (0.1, 0.3)
+STEP_RATIOS = (0.25, 1.0)
+# Rows cross-validation looks at, and the fewest it makes sense with.
+CV_ROWS, CV_LEAST = 3000, 24
+_MEDIAN_ROWS = 1000
+# Mean squared change of f over a bandwidth, in variances of y, below which nothing was near.
+_NOTHING_NEAR = 1e-12
+
+Metric = Callable[[GradientSums], FloatArray]
+
+
+def distinct_rows(
+    X: AnyArray, targets: Targets, weights: FloatArray, random: np.random.RandomState
+) -> IntArray:
+    """Return at most CV_ROWS random rows with weight, of equal ones the first, in a fixed order.
+
+    A row that is repeated counts once here, so that giving it twice and weighing it twice choose
+    the same setting, and no row is predicted from its own copy.
+    """
+    rows = np.flatnonzero(weights > 0)
+    if len(rows) > CV_ROWS:
+        rows = np.sort(random.permutation(rows)[:CV_ROWS])
+    facts = np.column_stack([X[rows], targets.values[rows], targets.codes[rows]])
+    first = np.unique(facts, axis=0, return_index=True)[1]
+    chosen: IntArray = rows[first]
+    return chosen
+
+
+def probe_rows(X: AnyArray, rows: IntArray, random: np.random.RandomState) -> FloatArray:
+    """Return at most 1000 of the rows, centred, for :func:`median_distance`."""
+    if len(rows) > _MEDIAN_ROWS:
+        rows = np.sort(random.permutation(rows)[:_MEDIAN_ROWS])
+    chosen = np.asarray(X[rows], np.float64)
+    return chosen - chosen.mean(axis=0)
+
+
+def median_distance(probe: FloatArray, components: FloatArray | None = None) -> float:
+    """Return the median distance between rows, measured by ``components``.
+
+    Where most rows are equal it is 0 and the root mean square distance is returned instead.
+    """
+    rows = probe if components is None else probe @ components.T
+    # Rows of any size: squares of 1e200 must not overflow.
+    size = float(np.abs(rows).max())
+    if size == 0 or len(rows) < 2:
+        return 0.0
+    rows = rows / size
+    norms = np.einsum("ij,ij->i", rows, rows)
+    squared = np.maximum(norms[:, None] + norms - 2 * rows @ rows.T, 0)
+    pairs = squared[np.triu_indices(len(rows), 1)]
+    middle = float(np.median(pairs))
+    return size * float(np.sqrt(middle if middle > 1e-24 else pairs.mean()))
+
+
+def keep_scale(components: FloatArray, probe: FloatArray, median: float) -> FloatArray:
+    """Return the metric scaled to the given median distance, so that bandwidths stay valid."""
+    after = median_distance(probe, components)
+    return components * (median / after) if after > 0 else components
+
+
+def local_neighbours(n_rows: int, n_features: int) -> tuple[int, ...]:
+    """Return how many neighbours local linear fits may take: 2d and 5d, within reason."""
+    most = max(2, min(n_rows // 2, 500))
+    counts = {min(max(multiple * n_features, 10), most) for multiple in (2, 5)}
+    return tuple(sorted(counts))
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The data a setting is chosen on: each half predicted from the other."""
+
+    X: AnyArray
+    targets: Targets
+    folds: tuple[tuple[IntArray, IntArray], ...]
+    n_neighbors: int
+    n_threads: int = 1
+
+
+def split_halves(
+    X: AnyArray,
+    targets: Targets,
+    rows: IntArray,
+    n_neighbors: int,
+    random: np.random.RandomState,
+    n_threads: int = 1,
+) -> Halves:
+    """Return two random halves of the given rows."""
+    rows = random.permutation(rows)
+    first, second = rows[::2], rows[1::2]
+    return Halves(X, targets, ((first, second), (second, first)), n_neighbors, n_threads)
+
+
+def prediction_error(components: FloatArray, halves: Halves, fold: int) -> float:
+    """Return the k-NN mean squared error of one half predicted from the other.
+
+    For classes it is the Brier score of the neighbours' shares, which tells metrics apart
+    where the counts of wrong votes tie.
+    """
+    train, test = halves.folds[fold]
+    rows = [np.asarray(halves.X[part], np.float64) @ components.T for part in (train, test)]
+    k = min(halves.n_neighbors, len(train))
+    _, indices = ExactIndex(rows[0], n_jobs=halves.n_threads).query(rows[1], k)
+    columns = halves.targets.columns()
+    errors = (columns[train][indices].mean(axis=1) - columns[test]) ** 2
+    return float(errors.sum(axis=1).mean())
+
+
+def half_sums(
+    halves: Halves, fold: int, settings: Sequence[Setting], components: FloatArray | None
+) -> list[GradientSums]:
+    """Return the sums of each setting on the training half; analytic ones share their distances."""
+    train, _ = halves.folds[fold]
+    X, targets, weights = halves.X[train], halves.targets.take(train), np.ones(len(train))
+    found: dict[int, GradientSums] = {}
+    shared = [i for i, setting in enumerate(settings) if setting.estimator == "analytic"]
+    if shared:
+        bandwidths = [settings[i].bandwidth for i in shared]
+        reference = make_reference(X, targets, settings[shared[0]], components=components)
+        sums = evaluate_bandwidths(X, weights, reference, bandwidths, n_threads=halves.n_threads)
+        found.update(zip(shared, sums, strict=True))
+    for i, setting in enumerate(settings):
+        if i not in found:
+            reference = make_reference(X, targets, setting, components=components)
+            found[i], _ = evaluate(X, weights, reference, n_threads=halves.n_threads, own=True)
+    return [found[i] for i in range(len(settings))]
+
+
+def choose_path(
+    halves: Halves,
+    settings: Sequence[Setting],
+    n_iter: int,
+    metric: Metric,
+    report: Callable[[str], None] = lambda line: None,
+) -> list[Setting]:
+    """Return the setting of each iteration, at most ``n_iter``, by two-fold cross-validation.
+
+    Every iteration takes the setting whose metrics, each learned on one half, predict the other
+    half best, and the next starts from those. The path ends where the error was least.
+    """
+    starts: list[FloatArray | None] = [None] * len(halves.folds)
+    path: list[Setting] = []
+    errors: list[float] = []
+    for iteration in range(n_iter):
+        trials = []
+        for fold, start in enumerate(starts):
+            sums = half_sums(halves, fold, settings, start)
+            trials.append(
+                [
+                    metric(part) if found_gradients(part, halves.targets, setting) else None
+                    for part, setting in zip(sums, settings, strict=True)
+                ]
+            )
+        scores = [
+            sum(_score(trials[f][i], halves, f) for f in range(len(starts)))
+            for i in range(len(settings))
+        ]
+        # Of equally good settings the last, which looks farthest.
+        best = len(scores) - 1 - int(np.argmin(scores[::-1]))
+        if not np.isfinite(scores[best]):
+            break
+        path.append(settings[best])
+        errors.append(scores[best] / len(starts))
+        report(f"iteration {iteration + 1}: {describe(settings[best])}, error {errors[-1]:.4g}")
+        starts = [trials[f][best] for f in range(len(starts))]
+        if len(errors) - int(np.argmin(errors)) > 2:
+            break
+    return path[: int(np.argmin(errors)) + 1] if errors else [settings[-1]]
+
+
+def found_gradients(sums: GradientSums, targets: Targets, setting: Setting) -> bool:
+    """Return whether f changes at all within a bandwidth; else hardly any rows are that near."""
+    change = np.trace(sums.mean_outer) * (setting.bandwidth / targets.scale) ** 2
+    return bool(np.isfinite(change) and change > _NOTHING_NEAR)
+
+
+def _score(components: FloatArray | None, halves: Halves, fold: int) -> float:
+    return np.inf if components is None else prediction_error(components, halves, fold)
+
+
+def describe(setting: Setting) -> str:
+    """Return a setting in a few words."""
+    if setting.n_local is not None:
+        return f"local-linear, {setting.n_local} neighbours, ridge {setting.ridge:g}"
+    return f"{setting.estimator}, bandwidth {setting.bandwidth:.4g}"
+
+
+def candidate_settings(
+    base: Setting, median: float, n_rows: int, n_features: int, ridge: float | None = None
+) -> list[Setting]:
+    """Return the settings cross-validation tries for an estimator, or for two with "auto".
+
+    What ``base`` already says (``n_local``, ``step``) and a given ``ridge`` stay as they are.
+    """
+    if base.estimator == "auto":
+        kinds = [replace(base, estimator=name) for name in ("analytic", "local-linear")]
+        lists = [candidate_settings(kind, median, n_rows, n_features, ridge) for kind in kinds]
+        return [setting for settings in lists for setting in settings]
+    if base.estimator == "local-linear":
+        local = replace(base, bandwidth=median, kernel=local_kernel(base.kernel))
+        counts = (base.n_local,) if base.n_local else local_neighbours(n_rows, n_features)
+        ridges = RIDGES if ridge is None else (ridge,)
+        return [replace(local, n_local=k, ridge=r) for k in counts for r in ridges]
+    ratios = GAUSSIAN_RATIOS if base.kernel == "gaussian" else COMPACT_RATIOS
+    settings = [replace(base, bandwidth=ratio * median) for ratio in ratios]
+    if base.estimator == "analytic" or base.step is not None:
+        return settings
+    return [replace(s, step=ratio * s.bandwidth) for s in settings for ratio in STEP_RATIOS]
+
+
+def rule_setting(
+    base: Setting, median: float, n_rows: int, n_features: int, ridge: float | None = None
+) -> Setting:
+    """Return the setting of the rule of thumb."""
+    if base.estimator in ("auto", "local-linear"):
+        local = replace(base, estimator="local-linear")
+        return candidate_settings(local, median, n_rows, n_features, ridge or RIDGES[0])[0]
+    rule = GAUSSIAN_RULE if base.kernel == "gaussian" else COMPACT_RULE
+    return replace(base, bandwidth=rule * median)
+
+
+def widest_setting(setting: Setting, median: float, n_rows: int) -> Setting:
+    """Return a setting that looks as far as makes sense: for targets constant nearby."""
+    if setting.n_local is not None:
+        return replace(setting, n_local=n_rows)
+    return replace(setting, bandwidth=median * (1 if setting.kernel == "gaussian" else 2))
+
+
+def local_kernel(kernel: str) -> str:
+    """Return the kernel that weighs neighbours: a compact one."""
+    return "epanechnikov" if kernel == "gaussian" else kernel
