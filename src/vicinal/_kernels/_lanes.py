@@ -122,3 +122,40 @@ def lanes_set(typing_context: Any, mask: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.int64(types.uint64), generate
+
+
+@intrinsic
+def add_gaps(typing_context: Any, sums: Any, offset: Any, flat: Any, start: Any, value: Any) -> Any:
+    """Add |x − value|, x being LANES entries of ``flat`` from ``start`` on, to those of sums."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        entries = _load(context, builder, signature.args[2], arguments[2], arguments[3])
+        gaps = builder.fsub(entries, _repeat(builder, arguments[4]))
+        zero = ir.Constant(gaps.type, [0.0] * LANES)
+        negative = builder.fcmp_ordered("<", gaps, zero)
+        sizes = builder.select(negative, builder.fsub(zero, gaps), gaps)
+        return _add(context, builder, signature, arguments, sizes)
+
+    return types.void(sums, types.intp, flat, types.intp, flat.dtype), generate
+
+
+@intrinsic
+def add_unequal(
+    typing_context: Any, sums: Any, offset: Any, flat: Any, start: Any, value: Any
+) -> Any:
+    """Add 1 to those of the LANES entries of ``sums`` where ``flat`` differs from ``value``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        entries = _load(context, builder, signature.args[2], arguments[2], arguments[3])
+        unequal = builder.fcmp_ordered("!=", entries, _repeat(builder, arguments[4]))
+        return _add(context, builder, signature, arguments, builder.uitofp(unequal, entries.type))
+
+    return types.void(sums, types.intp, flat, types.intp, flat.dtype), generate
+
+
+def _add(context: Any, builder: Any, signature: Any, arguments: Any, lanes: Any) -> Any:
+    """Add the lanes to those of the first argument from the second on."""
+    sums = _lanes_at(context, builder, signature.args[0], arguments[0], arguments[1])
+    align = signature.args[0].dtype.bitwidth // 8
+    builder.store(builder.fadd(builder.load(sums, align=align), lanes), sums, align=align)
+    return context.get_dummy_value()

@@ -3,13 +3,20 @@
 from vicinal.metric._base import MetricLearner
 from vicinal.metric._gerrymander import MLNG
 from vicinal.metric._inference import best_voting_set, gerrymandering_loss, most_violating_set
-from vicinal.metric._training import Progress
+from vicinal.metric._outer_products import EGOP, EJOP, GradientWeights, gradient_metric
+from vicinal.metric._records import Progress
+from vicinal.metric._relief import ReliefF
 
 __all__ = [
+    "EGOP",
+    "EJOP",
     "MLNG",
+    "GradientWeights",
     "MetricLearner",
     "Progress",
+    "ReliefF",
     "best_voting_set",
     "gerrymandering_loss",
+    "gradient_metric",
     "most_violating_set",
 ]
