@@ -51,9 +51,17 @@ def test_the_rounded_distance_is_within_its_bound(dtype, pair):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("d", [100, 3000])
 def test_the_bound_holds_where_rounding_adds_up(dtype, d):
-    rng = np.random.default_rng(0)
-    rows = np.array([1.0, -1.0, 3.0, -0.1])[:, None] * (1 + 0.1 * rng.random(d))
-    assert_the_bound_holds(rows[:2] + 1e-4, rows, dtype)
+    # Equal terms round the same way each time they are added: far off what d = 0 would allow.
+    for value in np.random.default_rng(0).uniform(0.5, 2, 20):
+        rows = np.full((2, d), value)
+        rows[1] *= -1
+        assert_the_bound_holds(rows[:1], rows, dtype)
+
+
+def test_the_bound_holds_where_everything_underflows():
+    rows = np.array([[1e-25, 0.0], [-1e-25, 0.0], [0.0, 3e-23]])
+    assert_the_bound_holds(rows, rows, np.float32)
+    assert_the_bound_holds(1e-150 * rows, 1e-150 * rows, np.float64)
 
 
 def test_the_bound_is_tight_enough_to_be_of_use():
