@@ -27,6 +27,7 @@ ESTIMATORS += [
     vicinal.LDA(),
     vicinal.MLNG(max_iter=5),
     vicinal.NCA(max_iter=10),
+    vicinal.ReliefF(),
     vicinal.EGOP(),
     vicinal.EJOP(),
     vicinal.GradientWeights("difference"),

@@ -89,7 +89,7 @@ class ReliefF(MetricLearner):
     >>> from vicinal import ReliefF
     >>> X, y = load_iris(return_X_y=True)
     >>> ReliefF().fit(X, y).feature_weights_.round(2)
-    array([0.13, 0.12, 0.34, 0.34])
+    array([0.14, 0.12, 0.36, 0.38])
     """
 
     def __init__(
