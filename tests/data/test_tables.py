@@ -60,7 +60,7 @@ def test_the_usual_separators_are_recognised(write, mark):
     ("content", "name"),
     [
         (b"a\tb\ty\n1\t2\tu\n3\t4\tv\n", "t.tsv"),
-        (gzip.compress(b"a,b,y\n1,2,u\n3,4,v\n"), "t.csv.gz"),
+        (gzip.compress(b"a,b,y\n1,2,u\n3,4,v\n", mtime=0), "t.csv.gz"),
         (b"\xef\xbb\xbfa,b,y\r\n1,2,u\r\n3,4,v\r\n", "t.csv"),
         (b"\n\na, b ,y\n\n 1, 2, u\n3,4,v\n\n", "T.CSV"),
         (b'a,b,y\n1,"2","u"\n3,4,v', "t.csv"),
