@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris, make_classification
@@ -12,7 +11,6 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import NCA
-from vicinal.baselines._nca import sample_rows
 
 
 @parametrize_with_checks([NCA(max_iter=5)])
@@ -40,13 +38,6 @@ def test_without_a_limit_every_row_is_fitted():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert NCA(max_samples=None, max_iter=2).fit(X, y).n_samples_fit_ == 200
-
-
-def test_the_sample_keeps_the_classes_in_proportion_and_two_of_the_rare():
-    codes = np.array([0] * 900 + [1] * 96 + [2] * 3 + [3])
-    rows = sample_rows(codes, 100, np.random.RandomState(0))
-    assert_array_equal(np.bincount(codes[rows]), [90, 10, 2, 1])
-    assert len(np.unique(rows)) == len(rows)
 
 
 def test_the_same_seed_gives_the_same_map():

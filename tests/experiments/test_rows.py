@@ -12,7 +12,6 @@ from vicinal._types import Dataset, Fold
 from vicinal.experiments import Setting, Source
 from vicinal.experiments._rows import (
     FoldKeeper,
-    choose_rows,
     file_digest,
     load_rows,
     prepare_fold,
@@ -54,11 +53,6 @@ def test_the_same_seed_samples_the_same_rows_and_a_large_limit_all():
     dataset = dataset_of()
     assert_array_equal(sample_dataset(dataset, 50, 3).X, sample_dataset(dataset, 50, 3).X)
     assert sample_dataset(dataset, 200, 0) is dataset
-
-
-def test_a_class_of_one_member_stays():
-    strata = np.array([0] * 99 + [1])
-    assert 99 in choose_rows(strata, 10, np.random.default_rng(0))
 
 
 def test_nothing_of_the_test_part_is_known_to_the_preparation():

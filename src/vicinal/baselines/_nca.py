@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from vicinal._types import AnyArray, IntArray
 from vicinal._validation import check_at_least_two_classes, check_classification_input
+from vicinal.baselines._sampling import sample_rows
 from vicinal.metric._base import MetricLearner
 
 MOST_COMPONENTS = 100
@@ -95,8 +96,9 @@ class NCA(MetricLearner):
         X, self.classes_, codes = check_classification_input(self, X, y)
         check_at_least_two_classes(self, self.classes_)
         random = check_random_state(self.random_state)
-        rows = sample_rows(codes, self.max_samples, random)
-        if len(rows) < len(X):
+        rows = np.arange(len(X))
+        if self.max_samples is not None and len(X) > self.max_samples:
+            rows = sample_rows(codes, self.max_samples, random)
             warnings.warn(
                 f"NCA was fitted on a random {len(rows):,} of {len(X):,} rows "
                 "(max_samples); its cost is quadratic in the rows.",
@@ -125,19 +127,3 @@ def choose_n_components(n_components: int | None, init: Any, n: int, d: int) -> 
     if n_components is not None or not isinstance(init, str) or d <= MOST_COMPONENTS:
         return n_components
     return max(1, min(MOST_COMPONENTS, n - 1))
-
-
-def sample_rows(codes: IntArray, size: int | None, random: np.random.RandomState) -> IntArray:
-    """Return all rows, or about ``size`` sorted ones with every class in proportion.
-
-    Each class keeps at least two members where it has them: a single one has no neighbour of
-    its class and teaches nothing.
-    """
-    n = len(codes)
-    if size is None or n <= size:
-        return np.arange(n)
-    kept = []
-    for members in np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]):
-        share = max(round(size * len(members) / n), min(2, len(members)))
-        kept.append(random.permutation(members)[:share])
-    return np.sort(np.concatenate(kept))

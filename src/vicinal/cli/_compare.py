@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,6 +50,8 @@ def compare(
 
     check_jobs(jobs)
     check_output(json)
+    if methods is not None and ":" in methods:
+        sys.path.insert(0, str(Path.cwd()))  # a learner of one's own lies where one works
     console = make_console(stderr=True)
     source = find_source(data, target=target, task=task, impute=impute, limit=limit)
     # A known data set that must be fetched shows its own progress.

@@ -161,12 +161,13 @@ def describe_comparison(
 
 def describe_protocol(setting: Setting, n_folds: int) -> str:
     """Say in a few words which rows trained and which tested."""
-    return {
+    words = {
         "official": "official split",
         "kfold": f"{n_folds}-fold cross-validation",
         "repeated": f"{n_folds} random splits",
         "grouped": f"{n_folds}-fold cross-validation by group",
-    }[setting.protocol]
+    }
+    return words.get(setting.protocol, setting.protocol)
 
 
 def describe_preparation(preparation: Mapping[str, Any]) -> str:

@@ -25,7 +25,7 @@ def explain_write_error(path: Path, error: OSError) -> str:
     """Say what went wrong, what is safe and what to do."""
     return (
         f"cannot write to {path}: {error.strerror or error}. What was measured before is kept; "
-        "put that right and run the same command again to go on."
+        "put that right and run the same command again to go on, or use another folder with --out."
     )
 
 

@@ -126,7 +126,7 @@ def _open_process(environment: dict[str, str]) -> subprocess.Popen[str]:
 
 def describe_death(code: int, last_words: Sequence[str]) -> str:
     """Say what an exit code means to the user, with the last line the process wrote."""
-    if code == -signal.SIGKILL:
+    if code == -9:  # the number, as not every system has the name
         return "the process was killed; perhaps memory ran out."
     if code < 0:
         name = signal.Signals(-code).name

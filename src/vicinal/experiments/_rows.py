@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from vicinal._types import AnyArray, Dataset, Fold, IntArray, Task
+from vicinal.baselines._sampling import sample_rows
 from vicinal.data import Preparation, imputer_for, load_dataset, make_folds, read_table
 from vicinal.experiments._cells import Setting, Source
 
@@ -66,7 +67,7 @@ def sample_dataset(dataset: Dataset, size: int, seed: int) -> Dataset:
     if size >= n:
         return dataset
     strata = _strata(dataset)
-    kept = choose_rows(strata, size, np.random.default_rng(seed))
+    kept = sample_rows(strata, size, np.random.default_rng(seed))
     return take_rows(dataset, kept)
 
 
@@ -75,25 +76,6 @@ def _strata(dataset: Dataset) -> IntArray:
     labels = dataset.y if dataset.task == "classification" else np.zeros(len(dataset.y), np.int64)
     part = np.zeros(len(labels), np.int64) if dataset.is_test is None else dataset.is_test
     return np.unique(2 * labels.astype(np.int64) + part, return_inverse=True)[1]
-
-
-def choose_rows(strata: IntArray, size: int, random: np.random.Generator) -> IntArray:
-    """Return ``size`` sorted rows, every stratum in proportion, or a few more for the rare ones."""
-    order = random.permutation(len(strata))
-    order = order[np.argsort(strata[order], kind="stable")]
-    counts = np.bincount(strata)
-    members = np.split(order, np.cumsum(counts)[:-1])
-    shares = np.maximum(share_out(counts, size), np.minimum(2, counts))
-    return np.sort(np.concatenate([m[:n] for m, n in zip(members, shares, strict=True)]))
-
-
-def share_out(counts: IntArray, size: int) -> IntArray:
-    """Return whole numbers in proportion to counts that add up to ``size`` (largest remainders)."""
-    exact = size * counts / counts.sum()
-    shares = np.floor(exact).astype(np.int64)
-    short = size - shares.sum()
-    shares[np.argsort(shares - exact, kind="stable")[:short]] += 1
-    return shares
 
 
 def take_rows(dataset: Dataset, rows: IntArray) -> Dataset:
