@@ -96,7 +96,7 @@ class NCA(MetricLearner):
         X, self.classes_, codes = check_classification_input(self, X, y)
         check_at_least_two_classes(self, self.classes_)
         random = check_random_state(self.random_state)
-        rows = np.arange(len(X))
+        rows: IntArray = np.arange(len(X))
         if self.max_samples is not None and len(X) > self.max_samples:
             rows = sample_rows(codes, self.max_samples, random)
             warnings.warn(
