@@ -62,7 +62,7 @@ def test_leave_one_out_sets_are_exact(n, n_classes, k, tied, dtype):
     check(points[:25], points, labels, labels[:25], k, costs, exclude=np.arange(25))
 
 
-@pytest.mark.parametrize(("scale", "offset"), [(1e-3, 1e4), (1e18, 0.0), (1e-25, 0.0), (1.0, -1e6)])
+@pytest.mark.parametrize(("scale", "offset"), [(1e-3, 1e4), (1e30, 0.0), (1e-25, 0.0), (1.0, -1e6)])
 def test_far_off_huge_and_tiny_data_lose_nothing(scale, offset):
     points, labels, costs = problem(3, 200, 5, 3, scale=scale, offset=offset)
     check(points[:20], points, labels, labels[:20], 5, costs, exclude=np.arange(20))
@@ -141,3 +141,25 @@ def test_a_query_amid_another_class_is_answered_exactly():
     points[labels == 1] += 30
     queries = points[labels == 1][:10]
     check(queries, points, labels, np.zeros(10, int), 3, costs)
+
+
+def test_a_query_at_the_centre_of_shells_is_answered_exactly():
+    rng = np.random.default_rng(14)
+    points = rng.normal(size=(900, 3))
+    points *= rng.uniform(5, 5.2, (900, 1)) / np.linalg.norm(points, axis=1, keepdims=True)
+    labels = rng.integers(0, 3, 900)
+    check(np.zeros((3, 3)), points, labels, np.arange(3), 5, 0.3 * (1 - np.eye(3)))
+
+
+def test_points_that_matter_by_less_than_the_filter_can_tell_are_not_missed():
+    # One neighbour: a rival matters up to the own squared distance plus its cost.
+    rng = np.random.default_rng(15)
+    queries = 20.0 * np.arange(100)[:, None] * np.ones(3) + rng.normal(size=(100, 3))
+    own, rival = rng.normal(size=(2, 100, 3))
+    reach = np.sqrt((own**2).sum(axis=1) + 1 - 1e-7)
+    rival *= (reach / np.linalg.norm(rival, axis=1))[:, None]
+    points = np.concatenate([queries + own, queries + rival])
+    labels, costs = np.repeat([0, 1], 100), 1 - np.eye(2)
+    found = infer_over_points(queries, points, labels, np.zeros(100, int), 1, costs)
+    assert (found.voted == 1).all()
+    check(queries, points, labels, np.zeros(100, int), 1, costs)
