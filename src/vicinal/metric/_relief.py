@@ -27,8 +27,9 @@ _BLOCK = 128
 class ReliefF(MetricLearner):
     """Weigh features by how they differ among near points of other classes and of the same.
 
-    With diff(A, x, z) = |x_A − z_A| / (max A − min A), or 1 where a discrete feature A differs and
-    0 where not, and neighbours by Σ_A diff, the weight of A is, averaged over points x of class y,
+    With diff(A, x, z) = ``|x_A − z_A| / (max A − min A)``, or for a discrete feature 1 where it
+    differs and 0 where not, and neighbours by Σ_A diff, the weight of A is, averaged over points
+    x of class y,
 
         W_A = −Σ_{j ≤ k} w_j diff(A, x, hit_j)
               + Σ_{C ≠ y} P(C) / (1 − P(y)) Σ_{j ≤ k} w_j diff(A, x, miss_j(C)),            (1)
