@@ -80,9 +80,9 @@ class ReliefF(MetricLearner):
 
     References
     ----------
-    .. [1] I. Kononenko (1994). Estimating attributes: analysis and extensions of RELIEF. ECML.
-    .. [2] M. Robnik-Šikonja and I. Kononenko (2003). Theoretical and empirical analysis of ReliefF
-           and RReliefF. Machine Learning 53.
+    Kononenko, "Estimating attributes: analysis and extensions of RELIEF", ECML 1994
+    [kononenko1994]. Robnik-Šikonja and Kononenko, "Theoretical and empirical analysis of ReliefF
+    and RReliefF", Machine Learning 53, 2003 [robnik2003].
 
     Examples
     --------
