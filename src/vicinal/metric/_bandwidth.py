@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,7 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index import ExactIndex
 from vicinal.metric._gradient_estimate import (
     Setting,
-    evaluate,
-    evaluate_bandwidths,
+    evaluate_together,
     make_reference,
 )
 from vicinal.metric._gradient_sums import GradientSums
@@ -22,7 +22,7 @@ from vicinal.metric._smoothing import Targets
 GAUSSIAN_RATIOS = (0.1, 0.15, 0.25, 0.4, 0.6)
 COMPACT_RATIOS = (0.5, 0.65, 0.8, 1.0, 1.25)
 GAUSSIAN_RULE, COMPACT_RULE = 0.25, 0.8
-RIDGES = (0.1, 0.3)
+RIDGES = (0.1, 0.3, 1.0)
 STEP_RATIOS = (0.25, 1.0)
 # Rows cross-validation looks at, and the fewest it makes sense with.
 CV_ROWS, CV_LEAST = 3000, 24
@@ -30,7 +30,10 @@ _MEDIAN_ROWS = 1000
 # Mean squared change of f over a bandwidth, in variances of y, below which nothing was near.
 _NOTHING_NEAR = 1e-12
 
-Metric = Callable[[GradientSums], FloatArray]
+# Multiplications local linear fits of one half may take.
+_HALF_BUDGET = 1e10
+
+Metric = Callable[[GradientSums, float], FloatArray]
 
 
 def distinct_rows(
@@ -132,63 +135,89 @@ def prediction_error(components: FloatArray, halves: Halves, fold: int) -> float
 def half_sums(
     halves: Halves, fold: int, settings: Sequence[Setting], components: FloatArray | None
 ) -> list[GradientSums]:
-    """Return the sums of each setting on the training half; analytic ones share their distances."""
+    """Return the sums of each setting on the training half, sharing work where settings can."""
     train, _ = halves.folds[fold]
-    X, targets, weights = halves.X[train], halves.targets.take(train), np.ones(len(train))
-    found: dict[int, GradientSums] = {}
-    shared = [i for i, setting in enumerate(settings) if setting.estimator == "analytic"]
-    if shared:
-        bandwidths = [settings[i].bandwidth for i in shared]
-        reference = make_reference(X, targets, settings[shared[0]], components=components)
-        sums = evaluate_bandwidths(X, weights, reference, bandwidths, n_threads=halves.n_threads)
-        found.update(zip(shared, sums, strict=True))
-    for i, setting in enumerate(settings):
-        if i not in found:
-            reference = make_reference(X, targets, setting, components=components)
-            found[i], _ = evaluate(X, weights, reference, n_threads=halves.n_threads, own=True)
-    return [found[i] for i in range(len(settings))]
+    X, targets = halves.X[train], halves.targets.take(train)
+    found: dict[Setting, GradientSums] = {}
+    for family in families(settings):
+        reference = make_reference(X, targets, family[0], components=components)
+        points = X[: _affordable(family[0], *X.shape)]
+        sums = evaluate_together(points, reference, family, n_threads=halves.n_threads)
+        found.update(zip(family, sums, strict=True))
+    return [found[setting] for setting in settings]
+
+
+def families(settings: Sequence[Setting]) -> list[list[Setting]]:
+    """Return the settings in groups whose gradients can be estimated together."""
+    groups: dict[Any, list[Setting]] = {}
+    for setting in settings:
+        shared = {"analytic": ("analytic",), "local-linear": ("local-linear", setting.n_local)}
+        groups.setdefault(shared.get(setting.estimator, setting), []).append(setting)
+    return list(groups.values())
+
+
+def fit_cost(setting: Setting, n_features: int) -> float:
+    """Return roughly how many multiplications a local linear fit takes; 0 for other estimators."""
+    if setting.estimator != "local-linear" or setting.n_local is None:
+        return 0.0
+    return float(setting.n_local) * n_features * min(setting.n_local, n_features)
+
+
+def _affordable(setting: Setting, n_rows: int, n_features: int) -> int:
+    cost = fit_cost(setting, n_features)
+    return n_rows if cost == 0 else max(200, min(n_rows, int(_HALF_BUDGET / cost)))
 
 
 def choose_path(
     halves: Halves,
     settings: Sequence[Setting],
+    powers: Sequence[float],
     n_iter: int,
     metric: Metric,
     report: Callable[[str], None] = lambda line: None,
 ) -> list[Setting]:
     """Return the setting of each iteration, at most ``n_iter``, by two-fold cross-validation.
 
-    Every iteration takes the setting whose metrics, each learned on one half, predict the other
-    half best, and the next starts from those. The path ends where the error was least.
+    Every iteration takes the setting and power whose metrics, each learned on one half, predict
+    the other half best, and the next starts from those. The path ends where the error was least.
     """
     starts: list[FloatArray | None] = [None] * len(halves.folds)
     path: list[Setting] = []
     errors: list[float] = []
     for iteration in range(n_iter):
-        trials = []
-        for fold, start in enumerate(starts):
-            sums = half_sums(halves, fold, settings, start)
-            trials.append(
-                [
-                    metric(part) if found_gradients(part, halves.targets, setting) else None
-                    for part, setting in zip(sums, settings, strict=True)
-                ]
-            )
-        scores = [
-            sum(_score(trials[f][i], halves, f) for f in range(len(starts)))
-            for i in range(len(settings))
-        ]
+        trials = [_try_all(halves, f, settings, powers, s, metric) for f, s in enumerate(starts)]
+        scores = np.mean([[error for error, _ in fold] for fold in trials], axis=0)
         # Of equally good settings the last, which looks farthest.
         best = len(scores) - 1 - int(np.argmin(scores[::-1]))
         if not np.isfinite(scores[best]):
             break
-        path.append(settings[best])
-        errors.append(scores[best] / len(starts))
-        report(f"iteration {iteration + 1}: {describe(settings[best])}, error {errors[-1]:.4g}")
-        starts = [trials[f][best] for f in range(len(starts))]
+        setting, power = divmod(best, len(powers))
+        path.append(replace(settings[setting], power=powers[power]))
+        errors.append(float(scores[best]))
+        report(f"iteration {iteration + 1}: {describe(path[-1])}, error {errors[-1]:.4g}")
+        starts = [fold[best][1] for fold in trials]
         if len(errors) - int(np.argmin(errors)) > 2:
             break
     return path[: int(np.argmin(errors)) + 1] if errors else [settings[-1]]
+
+
+def _try_all(
+    halves: Halves,
+    fold: int,
+    settings: Sequence[Setting],
+    powers: Sequence[float],
+    start: FloatArray | None,
+    metric: Metric,
+) -> list[tuple[float, FloatArray | None]]:
+    """Return the error and the metric of every setting and power, learned on one half."""
+    trials: list[tuple[float, FloatArray | None]] = []
+    for setting, sums in zip(settings, half_sums(halves, fold, settings, start), strict=True):
+        found = found_gradients(sums, halves.targets, setting)
+        for power in powers:
+            components = metric(sums, power) if found else None
+            error = np.inf if components is None else prediction_error(components, halves, fold)
+            trials.append((error, components))
+    return trials
 
 
 def found_gradients(sums: GradientSums, targets: Targets, setting: Setting) -> bool:
@@ -197,15 +226,13 @@ def found_gradients(sums: GradientSums, targets: Targets, setting: Setting) -> b
     return bool(np.isfinite(change) and change > _NOTHING_NEAR)
 
 
-def _score(components: FloatArray | None, halves: Halves, fold: int) -> float:
-    return np.inf if components is None else prediction_error(components, halves, fold)
-
-
 def describe(setting: Setting) -> str:
     """Return a setting in a few words."""
     if setting.n_local is not None:
-        return f"local-linear, {setting.n_local} neighbours, ridge {setting.ridge:g}"
-    return f"{setting.estimator}, bandwidth {setting.bandwidth:.4g}"
+        how = f"{setting.n_local} neighbours, ridge {setting.ridge:g}"
+    else:
+        how = f"bandwidth {setting.bandwidth:.4g}"
+    return f"{setting.estimator}, {how}, power {setting.power:g}"
 
 
 def candidate_settings(
@@ -216,7 +243,10 @@ def candidate_settings(
     What ``base`` already says (``n_local``, ``step``) and a given ``ridge`` stay as they are.
     """
     if base.estimator == "auto":
-        kinds = [replace(base, estimator=name) for name in ("analytic", "local-linear")]
+        kinds = [
+            replace(base, estimator="analytic", kernel="gaussian"),
+            replace(base, estimator="local-linear"),
+        ]
         lists = [candidate_settings(kind, median, n_rows, n_features, ridge) for kind in kinds]
         return [setting for settings in lists for setting in settings]
     if base.estimator == "local-linear":

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._kernels._smoothing import profiles
 from vicinal._types import AnyArray, FloatArray
 from vicinal.index import ExactIndex
 from vicinal.index._threads import map_blocks, split_rows
 from vicinal.metric._differences import Differences, difference_gradients
 from vicinal.metric._gradient_sums import GradientSums, merge_sums, sum_gradients
 from vicinal.metric._gradients import analytic_gradients, kernel_sums, softmax_gradients
-from vicinal.metric._local_linear import slopes_at
+from vicinal.metric._local_linear import local_fits, slopes_at
 from vicinal.metric._smoothing import COMPACT, Coordinates, Sample, Targets, make_sample, prior
 
 BLOCK_ROWS = 256
@@ -29,7 +30,8 @@ BLOCK_ROWS = 256
 _BLOCK_ENTRIES = 2**23
 
 
-@dataclass(frozen=True)
+# Equal only to itself: a step may be an array.
+@dataclass(frozen=True, eq=False)
 class Setting:
     """How gradients are estimated.
 
@@ -48,6 +50,8 @@ class Setting:
     ridge : float
     temperature : float or None
         Of the softmax over classes; None leaves it out.
+    power : float
+        Of the eigenvalues, when the metric is made.
     """
 
     estimator: str
@@ -59,6 +63,7 @@ class Setting:
     n_local: int | None = None
     ridge: float = 0.1
     temperature: float | None = None
+    power: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -103,16 +108,34 @@ def gradients_at(X: AnyArray, reference: Reference, *, own: bool = False) -> Flo
 
     ``own`` says that the rows are samples themselves.
     """
+    (gradients,) = gradients_together(X, reference, [reference.setting], own=own)
+    return gradients
+
+
+def gradients_together(
+    X: AnyArray, reference: Reference, settings: Sequence[Setting], *, own: bool = False
+) -> list[FloatArray]:
+    """Return the gradients of several settings that differ from the reference's
+
+    in their bandwidth only ("analytic": one block of distances serves all) or in their ridge only
+    ("local-linear": one search and one matrix of products).
+    """
     sample, setting = reference.sample, reference.setting
     rows = reference.coordinates.enter(X, sample.panel.dtype)
     if setting.estimator == "difference":
-        gradients, _ = difference_gradients(rows, sample, _differences(reference, own))
+        found = [difference_gradients(rows, sample, _differences(reference, own))[0]]
     elif setting.estimator == "local-linear":
-        gradients = _local_slopes(rows, reference, setting)
+        found = _local_slopes(rows, reference, [s.ridge for s in settings])
+    elif len(settings) == 1:
+        found = [_tempered(*analytic_gradients(rows, sample), sample, setting)]
     else:
-        values, gradients = analytic_gradients(rows, sample)
-        gradients = _tempered(values, gradients, sample, setting)
-    return reference.coordinates.leave(gradients) * sample.targets.scale
+        scales = tuple((setting.bandwidth / s.bandwidth) ** 2 for s in settings)
+        mean = prior(sample)
+        found = [
+            _tempered(sums.values(mean), sums.gradients(), sample, setting)
+            for sums in kernel_sums(rows, sample, scales)
+        ]
+    return [reference.coordinates.leave(part) * sample.targets.scale for part in found]
 
 
 def _tempered(
@@ -137,54 +160,43 @@ def _differences(reference: Reference, own: bool) -> Differences:
     )
 
 
-def _local_slopes(rows: FloatArray, reference: Reference, setting: Setting) -> FloatArray:
-    sample, kernel = reference.sample, COMPACT[setting.kernel]
+def _local_slopes(
+    rows: FloatArray, reference: Reference, ridges: Sequence[float]
+) -> list[FloatArray]:
+    sample, setting = reference.sample, reference.setting
     assert reference.index is not None
     if setting.n_local is None:
-        return _slopes_within(rows, reference)
+        return _slopes_within(rows, reference, ridges)
     k = min(setting.n_local, len(sample.panel))
     squared, indices = reference.index.query(rows, k)
     return slopes_at(
         indices,
         squared,
-        sample.rows.astype(np.float64),
-        sample.targets.columns(),
+        sample.rows,
+        sample.targets.columns().astype(rows.dtype),
         sample.weights,
-        setting.ridge,
-        kernel,
+        ridges,
+        COMPACT[setting.kernel],
     )
 
 
-def _slopes_within(rows: FloatArray, reference: Reference) -> FloatArray:
+def _slopes_within(
+    rows: FloatArray, reference: Reference, ridges: Sequence[float]
+) -> list[FloatArray]:
     """Return the slopes of planes through all samples within h, one query after the other."""
-    sample, setting = reference.sample, reference.setting
+    sample, kernel = reference.sample, COMPACT[reference.setting.kernel]
     assert reference.index is not None
-    _, indices, indptr = reference.index.query_radius(rows, 1.0)
-    slopes = np.zeros((len(rows), sample.n_columns, rows.shape[1]))
-    columns, data = sample.targets.columns(), sample.rows.astype(np.float64)
-    for a in range(len(rows)):
-        near = indices[indptr[a] : indptr[a + 1]]
-        if len(near) > 1:
-            gaps = data[near] - rows[a]
-            squared = np.einsum("kd,kd->k", gaps, gaps)
-            slopes[a] = slopes_of_one(squared, data[near], columns[near], sample, near, setting)
-    return slopes
-
-
-def slopes_of_one(
-    squared: FloatArray,
-    neighbours: FloatArray,
-    targets: FloatArray,
-    sample: Sample,
-    near: AnyArray,
-    setting: Setting,
-) -> FloatArray:
-    """Return the slopes (C, d) of one plane, its neighbours weighted by their distance over h."""
-    from vicinal._kernels._smoothing import profiles
-    from vicinal.metric._local_linear import local_fits
-
-    weights = profiles(squared[None], COMPACT[setting.kernel]) * sample.weights[near]
-    slopes: FloatArray = local_fits(neighbours[None], targets[None], weights, setting.ridge)[2][0]
+    squared, indices, indptr = reference.index.query_radius(rows, 1.0)
+    shape = (len(rows), sample.n_columns, rows.shape[1])
+    slopes: list[FloatArray] = [np.zeros(shape) for _ in ridges]
+    columns = sample.targets.columns()
+    for a in np.flatnonzero(np.diff(indptr) > 1):
+        part = slice(indptr[a], indptr[a + 1])
+        near = indices[part]
+        weights = profiles(squared[None, part], kernel) * sample.weights[near]
+        fits = local_fits(sample.rows[None, near], columns[None, near], weights, ridges)[2]
+        for kept, found in zip(slopes, fits, strict=True):
+            kept[a] = found[0]
     return slopes
 
 
@@ -220,26 +232,14 @@ def evaluate(
     return total, np.concatenate([kept for _, kept in done if kept is not None]) if keep else None
 
 
-def evaluate_bandwidths(
-    X: AnyArray,
-    weights: AnyArray,
-    reference: Reference,
-    bandwidths: Sequence[float],
-    *,
-    n_threads: int = 1,
+def evaluate_together(
+    X: AnyArray, reference: Reference, settings: Sequence[Setting], *, n_threads: int = 1
 ) -> list[GradientSums]:
-    """Return the analytic sums for several bandwidths, all from one block of distances."""
-    sample, setting = reference.sample, reference.setting
-    scales = tuple((setting.bandwidth / h) ** 2 for h in bandwidths)
+    """Return the sums over gradients at the samples X for settings that can share their work."""
 
     def run(block: AnyArray) -> list[GradientSums]:
-        rows = reference.coordinates.enter(X[block], sample.panel.dtype)
-        parts = []
-        for sums in kernel_sums(rows, sample, scales):
-            gradients = _tempered(sums.values(prior(sample)), sums.gradients(), sample, setting)
-            gradients = reference.coordinates.leave(gradients) * sample.targets.scale
-            parts.append(sum_gradients(gradients, weights[block]))
-        return parts
+        found = gradients_together(X[block], reference, settings, own=True)
+        return [sum_gradients(gradients, np.ones(len(block))) for gradients in found]
 
     blocks = split_rows(np.arange(len(X)), block_rows(reference, None), n_threads)
     done = map_blocks(run, blocks, n_threads)

@@ -23,21 +23,26 @@ from vicinal.metric._gradient_sums import GradientSums, bootstrap_spectra, spect
 from vicinal.metric._smoothing import Targets
 
 _MOST_EVALUATIONS = 10_000
+# Multiplications local linear fits may take before fewer evaluation points are taken.
+_FIT_BUDGET = 2e11
 
 
 class GradientMetric(MetricLearner):
     """Base of the metrics estimated from gradients; subclasses say what y and the matrix are."""
 
     gradients_: FloatArray
+    # Powers of the eigenvalues that cross-validation tries.
+    _powers: tuple[float, ...] = (0.5, 1.0)
 
     def __init__(
         self,
-        estimator: str = "analytic",
+        estimator: str = "auto",
         *,
         bandwidth: Any = None,
         step: Any = None,
         n_iter: int = 1,
         n_components: int | None = None,
+        power: float | None = None,
         n_neighbors: int = 7,
         n_evaluations: Any = "auto",
         temperature: float | None = 1.0,
@@ -57,6 +62,7 @@ class GradientMetric(MetricLearner):
         self.step = step
         self.n_iter = n_iter
         self.n_components = n_components
+        self.power = power
         self.n_neighbors = n_neighbors
         self.n_evaluations = n_evaluations
         self.temperature = temperature
@@ -180,7 +186,7 @@ class GradientMetric(MetricLearner):
                 f"all rows of X are equal (n_samples={len(X)}): there is no direction to learn."
             )
         path = self._choose(X, targets, distinct, probe, median, random)
-        chosen = self._evaluation_rows(len(X), random)
+        chosen = self._evaluation_rows(path[0], len(X), X.shape[1], random)
         points = (X, weights) if chosen is None else (X[chosen], weights[chosen])
         components: FloatArray | None = None
         for setting in path:
@@ -193,7 +199,7 @@ class GradientMetric(MetricLearner):
                     break
             else:
                 raise nothing_near(attempt, median)
-            components = selection.keep_scale(self._metric(sums), probe, median)
+            components = selection.keep_scale(self._metric(sums, setting.power), probe, median)
         self.n_iter_, self._dtype = len(path), X.dtype.name
         self._keep_setting(reference.setting)
         self._keep_metric(sums)
@@ -237,9 +243,13 @@ class GradientMetric(MetricLearner):
     ) -> list[Setting]:
         """Return the setting of each iteration, by cross-validation where several are possible."""
         n_iter = plain_checks.check_whole("n_iter", self.n_iter)
+        power = None if self.power is None else plain_checks.check_positive("power", self.power)
         k = plain_checks.check_whole("n_neighbors", self.n_neighbors)
-        settings = self._settings(X, targets, median, n_iter)
-        if len(settings) == 1 and (n_iter == 1 or self.bandwidth is not None):
+        settings = [
+            replace(setting, power=power or 1.0)
+            for setting in self._settings(X, targets, median, n_iter)
+        ]
+        if self.bandwidth is not None:
             return settings * n_iter
         if len(rows) < selection.CV_LEAST:
             return [settings[len(settings) // 2]] * n_iter
@@ -247,8 +257,9 @@ class GradientMetric(MetricLearner):
         return selection.choose_path(
             halves,
             settings,
+            self._powers if power is None else (power,),
             n_iter,
-            lambda sums: selection.keep_scale(self._metric(sums), probe, median),
+            lambda sums, q: selection.keep_scale(self._metric(sums, q), probe, median),
             self._report,
         )
 
@@ -269,22 +280,29 @@ class GradientMetric(MetricLearner):
         local = base.estimator == "local-linear"
         return [replace(base, kernel=selection.local_kernel(base.kernel)) if local else base]
 
-    def _evaluation_rows(self, n_rows: int, random: Any) -> AnyArray | None:
+    def _evaluation_rows(
+        self, setting: Setting, n_rows: int, n_features: int, random: Any
+    ) -> AnyArray | None:
         """Return the rows gradients are estimated at, None for all."""
         if self.n_evaluations is None:
             return None
-        most = _MOST_EVALUATIONS
+        cost = selection.fit_cost(setting, n_features)
+        most = max(1000, min(_MOST_EVALUATIONS, int(_FIT_BUDGET / max(cost, 1))))
         if not isinstance(self.n_evaluations, str) or self.n_evaluations != "auto":
             most = plain_checks.check_whole("n_evaluations", self.n_evaluations)
         return None if most >= n_rows else np.sort(random.permutation(n_rows)[:most])
 
     # What is kept --------------------------------------------------------------------------------
 
-    def _metric(self, sums: GradientSums, n_components: int | None = None) -> FloatArray:
-        """Return D^{1/2}Vᵀ of the matrix, scaled to mean eigenvalue 1."""
+    def _metric(
+        self, sums: GradientSums, power: float, n_components: int | None = None
+    ) -> FloatArray:
+        """Return D^{q/2}Vᵀ of the matrix, scaled to mean eigenvalue 1."""
         matrix = self._matrix(sums)
-        mean = float(np.trace(matrix)) / len(matrix)
-        return spectral_components(matrix / mean, n_components)[1]
+        matrix = matrix / (float(np.trace(matrix)) / len(matrix))
+        components = spectral_components(matrix, None, power)[1]
+        mean = float(np.einsum("ij,ij->", components, components)) / len(matrix)
+        return components[:n_components] / np.sqrt(mean)
 
     def _keep_metric(self, sums: GradientSums) -> None:
         n_components = self.n_components
@@ -294,7 +312,7 @@ class GradientMetric(MetricLearner):
             )
         self.outer_product_ = self._matrix(sums)
         self.eigenvalues_ = spectral_components(self.outer_product_)[0]
-        self.components_ = self._metric(sums, n_components).astype(self._dtype)
+        self.components_ = self._metric(sums, self.power_, n_components).astype(self._dtype)
         self.n_evaluations_ = sums.count
 
     def _keep_setting(self, setting: Setting) -> None:
@@ -302,6 +320,7 @@ class GradientMetric(MetricLearner):
         self.bandwidth_ = float(setting.bandwidth)
         self.n_local_ = setting.n_local
         self.ridge_ = float(setting.ridge)
+        self.power_ = float(setting.power)
 
     def _remember(self, sums: GradientSums, reference: Reference) -> None:
         """Keep sums and sample as plain arrays, which a model file can hold."""

@@ -74,9 +74,9 @@ def merge_sums(parts: Iterable[GradientSums]) -> GradientSums:
 
 
 def spectral_components(
-    matrix: FloatArray, n_components: int | None = None
+    matrix: FloatArray, n_components: int | None = None, power: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return eigenvalues (p,) descending and D^{1/2}Vᵀ (p, d) of a positive semidefinite matrix.
+    """Return eigenvalues D^q (p,) descending and D^{q/2}Vᵀ (p, d) of a matrix V D Vᵀ ⪰ 0.
 
     The entry of largest size of each eigenvector is positive, so that signs are determined.
     """
@@ -86,7 +86,7 @@ def spectral_components(
     values = np.where(values > 10 * len(values) * _EPSILON * values[0], values, 0)
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))]
     vectors = vectors * np.where(largest < 0, -1.0, 1.0)
-    values, vectors = values[:n_components], vectors[:, :n_components]
+    values, vectors = values[:n_components] ** power, vectors[:, :n_components]
     return values, (vectors * np.sqrt(values)).T
 
 

@@ -8,6 +8,8 @@ is Uᵀ(UUᵀ + λI)⁻¹y over the weighted, centred rows U (k, d).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from vicinal._kernels import _smoothing as kernels
@@ -29,9 +31,9 @@ def neighbour_weights(squared_distances: FloatArray, kernel: int) -> FloatArray:
 
 
 def local_fits(
-    neighbours: FloatArray, targets: FloatArray, weights: FloatArray, ridge: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Fit a plane to each neighbourhood.
+    neighbours: FloatArray, targets: FloatArray, weights: FloatArray, ridges: Sequence[float]
+) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+    """Fit planes to each neighbourhood, one for each ridge.
 
     Parameters
     ----------
@@ -39,56 +41,64 @@ def local_fits(
     targets : ndarray of shape (m, k, C)
     weights : ndarray of shape (m, k)
         Not negative; a neighbourhood without weight gets slope 0.
-    ridge : float
+    ridges : sequence of float
         λ in units of the mean variance of the neighbourhood.
 
     Returns
     -------
     centres : ndarray of shape (m, d)
     means : ndarray of shape (m, C)
-    slopes : ndarray of shape (m, C, d)
+    slopes : list of ndarray of shape (m, C, d)
         The plane is mean_c + slope_c · (u − centre).
 
     Notes
     -----
-    Time O(m (k d² + d³)), or O(m (k² d + k³)) where k < d; memory O(m (k d + min(k, d)²)).
+    Time O(m (k d² + d³)), or O(m (k² d + k³)) where k < d, and O(m min(k, d)³) for each further
+    ridge; memory O(m (k d + min(k, d)²)).
     """
     totals = weights.sum(axis=1, keepdims=True)
     shares = np.divide(weights, totals, out=np.zeros_like(weights), where=totals > 0)
-    centres = np.einsum("mk,mkd->md", shares, neighbours)
-    means = np.einsum("mk,mkc->mc", shares, targets)
+    centres = (shares[:, None, :] @ neighbours)[:, 0]
+    means = (shares[:, None, :] @ targets)[:, 0]
     roots = np.sqrt(shares)[:, :, None]
-    centred = (neighbours - centres[:, None, :]) * roots
+    centred = neighbours - centres[:, None, :]
+    centred *= roots
     residuals = (targets - means[:, None, :]) * roots
     solve = _dual_slopes if centred.shape[1] < centred.shape[2] else _primal_slopes
-    return centres, means, solve(centred, residuals, ridge)
+    return centres, means, solve(centred, residuals, ridges)
 
 
-def _primal_slopes(centred: FloatArray, residuals: FloatArray, ridge: float) -> FloatArray:
-    d = centred.shape[2]
+def _primal_slopes(
+    centred: FloatArray, residuals: FloatArray, ridges: Sequence[float]
+) -> list[FloatArray]:
     covariance = centred.transpose(0, 2, 1) @ centred
     joint = centred.transpose(0, 2, 1) @ residuals
-    add_ridge(covariance, ridge * np.trace(covariance, axis1=1, axis2=2) / d)
-    return np.linalg.solve(covariance, joint).transpose(0, 2, 1)
+    ridged = _with_ridges(covariance, ridges, centred.shape[2])
+    return [np.linalg.solve(matrix, joint).transpose(0, 2, 1) for matrix in ridged]
 
 
-def _dual_slopes(centred: FloatArray, residuals: FloatArray, ridge: float) -> FloatArray:
-    d = centred.shape[2]
+def _dual_slopes(
+    centred: FloatArray, residuals: FloatArray, ridges: Sequence[float]
+) -> list[FloatArray]:
     gram = centred @ centred.transpose(0, 2, 1)
-    add_ridge(gram, ridge * np.trace(gram, axis1=1, axis2=2) / d)
-    coefficients = np.linalg.solve(gram, residuals)
-    return coefficients.transpose(0, 2, 1) @ centred
+    ridged = _with_ridges(gram, ridges, centred.shape[2])
+    return [np.linalg.solve(matrix, residuals).transpose(0, 2, 1) @ centred for matrix in ridged]
 
 
-def add_ridge(matrices: FloatArray, amounts: FloatArray) -> None:
-    """Add amounts (m,) to the diagonals of matrices (m, p, p), in place.
+def _with_ridges(
+    matrices: FloatArray, ridges: Sequence[float], n_features: int
+) -> Iterator[FloatArray]:
+    """Yield matrices (m, p, p) with ridge · trace / d added to their diagonals.
 
-    A neighbourhood of equal rows has amount 0 and slope 0: any positive amount will do.
+    A neighbourhood of equal rows has trace 0 and slope 0: any positive amount will do.
     """
-    largest = np.abs(matrices).max(axis=(1, 2))
-    floor = np.maximum(1e-10 * largest, np.finfo(np.float64).tiny * 1e16)
     diagonal = np.einsum("mpp->mp", matrices)
-    diagonal += np.maximum(amounts, floor)[:, None]
+    plain = diagonal.copy()
+    traces = plain.sum(axis=1, keepdims=True) / n_features
+    floor = np.where(traces > 0, 1e-10 * traces, 1)
+    for ridge in ridges:
+        diagonal[:] = plain + np.maximum(ridge * traces, floor)
+        yield matrices
 
 
 def slopes_at(
@@ -97,16 +107,19 @@ def slopes_at(
     rows: FloatArray,
     targets: FloatArray,
     sample_weights: FloatArray,
-    ridge: float,
+    ridges: Sequence[float],
     kernel: int,
-) -> FloatArray:
-    """Return the slopes (m, C, d) of the planes through the neighbours ``indices`` (m, k)."""
+) -> list[FloatArray]:
+    """Return the slopes (m, C, d) of planes through neighbours ``indices`` (m, k), by ridge."""
     k = indices.shape[1]
     batch = max(1, BATCH_ENTRIES // (k * (rows.shape[1] + targets.shape[1])))
-    slopes = np.empty((len(indices), targets.shape[1], rows.shape[1]))
+    shape = (len(indices), targets.shape[1], rows.shape[1])
+    slopes: list[FloatArray] = [np.empty(shape) for _ in ridges]
     for start in range(0, len(indices), batch):
         part = slice(start, start + batch)
         weights = neighbour_weights(squared_distances[part], kernel)
-        weights *= sample_weights[indices[part]]
-        slopes[part] = local_fits(rows[indices[part]], targets[indices[part]], weights, ridge)[2]
+        weights = (weights * sample_weights[indices[part]]).astype(rows.dtype)
+        near = (rows[indices[part]], targets[indices[part]])
+        for kept, found in zip(slopes, local_fits(*near, weights, ridges)[2], strict=True):
+            kept[part] = found
     return slopes

@@ -17,10 +17,11 @@ from vicinal.metric._smoothing import Targets, class_targets, real_targets
 _SHARED = """
     Parameters
     ----------
-    estimator : {"analytic", "difference", "local-linear", "auto"}, default="analytic"
-        How gradients are estimated: the exact gradient of a Gaussian kernel estimate, its
-        differences over a step, or the slope of local linear regression (slower, and more exact
-        on smooth targets). "auto" lets cross-validation choose between the first and the last.
+    estimator : {"auto", "analytic", "difference", "local-linear"}, default="auto"
+        How gradients are estimated: "analytic" is the exact gradient of a Gaussian kernel
+        estimate (fastest), "difference" its differences over a step, "local-linear" the slope of
+        local linear regression (slower, and mostly better). "auto" lets cross-validation choose
+        between the first and the last.
     bandwidth : float, "rule" or None
         h, in the units of X. None chooses it (for "local-linear", the number of neighbours and
         the ridge) by two-fold cross-validation of the k-NN prediction; "rule" takes a fixed share
@@ -33,10 +34,14 @@ _SHARED = """
         cross-validated, the path stops where the error was least.
     n_components : int or None
         Keep only this many leading eigenvectors.
+    power : float or None
+        q: the map is D^{q/2}Vᵀ. 1 is the source's; None chooses it with the bandwidth, and is 1
+        where nothing is cross-validated.
     n_neighbors : int, default=7
         k of the prediction that cross-validation looks at.
     n_evaluations : int, "auto" or None
-        At how many random rows gradients are estimated: "auto" is at most 10,000, None all.
+        At how many random rows gradients are estimated: "auto" is at most 10,000, fewer where
+        local linear fits are costly; None is all.
     temperature : float or None
         T of the softmax over class probabilities; None leaves the softmax out.
     kernel : {"gaussian", "triangle", "epanechnikov", "biweight"}, default="gaussian"
@@ -63,15 +68,15 @@ _SHARED = """
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        D^{1/2}Vᵀ, scaled to mean eigenvalue 1; of each row the largest entry is positive.
+        D^{q/2}Vᵀ, scaled to mean eigenvalue 1; of each row the largest entry is positive.
     outer_product_ : ndarray of shape (n_features, n_features)
         The matrix itself, in units of y² / x² (GW: y / x).
     eigenvalues_ : ndarray of shape (n_features,)
         Its eigenvalues, descending.
     feature_relevance_ : ndarray of shape (n_features,)
-    gradients_ : ndarray of shape (n_evaluations_, n_features) or (…, n_features, C)
+    gradients_ : ndarray of shape (n_evaluations, n_features) or (…, n_features, C)
         With ``store_gradients`` only.
-    bandwidth_, estimator_, n_local_, ridge_ : what was used in the last iteration
+    bandwidth_, estimator_, n_local_, ridge_, power_ : what was used in the last iteration
     n_iter_ : int
     n_evaluations_ : int
 """
@@ -178,6 +183,8 @@ class GradientWeights(GradientMetric):
     >>> int(metric.feature_relevance_.argmax())
     3
     """
+
+    _powers = (1.0, 2.0)
 
     def _check_input(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         X, y = check_target_input(self, X, y)
