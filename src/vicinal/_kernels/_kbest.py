@@ -1,11 +1,9 @@
-"""Few out of many: the points of one query that can be among its k nearest of any class.
+"""Few out of many: the entries of a row of distances that can be among its k smallest, and a table.
 
-Both functions work on one row of *rounded* squared distances to all points, sorted by class, as a
-float32 matrix product gives them, up to a constant. They serve as a filter only: whatever it lets
-through is measured again, coordinate by coordinate in float64, so what is kept depends on the
-vectors alone and not on the product's rounding.
-
-A :class:`KBest` table holds what is kept. Equal distances keep the lower id in front.
+A row holds *rounded* distances to all points, sorted by class. It serves as a filter only: whatever
+passes is measured again, coordinate by coordinate in float64, and put in a :class:`KBest` table.
+So what is kept depends on the vectors alone and not on the filter's rounding. Equal distances
+keep the point that came first in front; points come in ascending order of their ids.
 """
 
 from __future__ import annotations
