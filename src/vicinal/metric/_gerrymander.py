@@ -21,7 +21,8 @@ from vicinal.index._threads import thread_count
 from vicinal.metric import _options as checks
 from vicinal.metric._base import MetricLearner
 from vicinal.metric._frame import Frame, make_frame
-from vicinal.metric._training import Learned, Options, Progress, Rows, learn
+from vicinal.metric._records import Learned, Options, Progress, Rows
+from vicinal.metric._training import learn
 
 
 class MLNG(MetricLearner):
@@ -40,6 +41,9 @@ class MLNG(MetricLearner):
     ----------
     n_neighbors : int, default=3
         The k the metric will be used with.
+    training_neighbors : int or "auto"
+        The k the loss counts with; "auto" is ``n_neighbors``, or 7 (else 5) where that is more and
+        every class has rows enough: larger sets say more about a row's surroundings.
     n_components : int or None
         Rows of the map. None lets ``init`` decide (all features, or fewer where that does better).
     solver : {"factored", "psd"}, default="factored"
@@ -94,7 +98,7 @@ class MLNG(MetricLearner):
         The start that was used.
     learning_rate_, regularization_ : float
     inner_scores_ : list of float
-        The winner's inner score after each epoch while settings were chosen; empty if none were.
+        The winner's inner scores while settings were chosen; empty if none were.
     n_skipped_ : int
         Rows whose class is too small for any set of k others to vote for it.
 
@@ -121,6 +125,7 @@ class MLNG(MetricLearner):
         self,
         n_neighbors: int = 3,
         *,
+        training_neighbors: Any = "auto",
         n_components: int | None = None,
         solver: str = "factored",
         init: Any = "auto",
@@ -142,6 +147,7 @@ class MLNG(MetricLearner):
         callback: Callable[[Progress], Any] | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
+        self.training_neighbors = training_neighbors
         self.n_components = n_components
         self.solver = solver
         self.init = init
@@ -177,7 +183,7 @@ class MLNG(MetricLearner):
         warm = getattr(self, "components_", None) if self.warm_start else None
         X, self.classes_, codes = check_classification_input(self, X, y, accept_sparse=True)
         check_at_least_two_classes(self, self.classes_)
-        options = self._options(X, warm)
+        options = self._options(X, codes, warm)
         weights = checks.check_weights(sample_weight, len(codes))
         self._count_skipped(codes)
         self._learn(X, codes, weights, options)
@@ -194,7 +200,7 @@ class MLNG(MetricLearner):
         X, classes, codes = check_classification_input(self, X, y, accept_sparse=True, reset=False)
         check_at_least_two_classes(self, classes)
         n_iter, curve = self.n_iter_, self.loss_curve_
-        options = self._options(X, self.components_, classes=classes, more=True)
+        options = self._options(X, codes, self.components_, classes=classes, more=True)
         self._count_skipped(codes)
         self._learn(X, codes, checks.check_weights(sample_weight, len(codes)), options)
         self.classes_ = np.union1d(self.classes_, classes)
@@ -202,7 +208,13 @@ class MLNG(MetricLearner):
         return self
 
     def _options(
-        self, X: AnyArray, warm: FloatArray | None, *, classes: Any = None, more: bool = False
+        self,
+        X: AnyArray,
+        codes: IntArray,
+        warm: FloatArray | None,
+        *,
+        classes: Any = None,
+        more: bool = False,
     ) -> Options:
         classes = self.classes_ if classes is None else classes
         checks.check_choice("solver", self.solver, checks.SOLVERS)
@@ -217,8 +229,15 @@ class MLNG(MetricLearner):
         rate = checks.check_auto("learning_rate", self.learning_rate, checks.check_positive)
         amount = checks.check_auto("regularization", self.regularization, checks.check_positive)
         reuse = checks.check_auto("reuse", self.reuse, checks.check_whole)
+        k = check_neighbors(self.n_neighbors, X.shape[0] - 1)
+        training = checks.check_auto(
+            "training_neighbors", self.training_neighbors, checks.check_whole
+        )
         return Options(
-            n_neighbors=check_neighbors(self.n_neighbors, X.shape[0] - 1),
+            n_neighbors=k,
+            training_neighbors=check_neighbors(
+                training or checks.choose_training_neighbors(codes, k), X.shape[0] - 1
+            ),
             n_components=n_components,
             solver=self.solver,
             init=init,

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.metric._relief import ReliefF
 
 
 @dataclass(frozen=True)
@@ -108,14 +109,12 @@ def _floored(variances: FloatArray) -> FloatArray:
     return floored
 
 
-def relief_start(X: FloatArray, codes: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Return the diagonal map of the square roots of ReliefF's weights, scaled to [0, 1]."""
-    from vicinal.metric._relief import ReliefF
-
-    weights = ReliefF(random_state=int(rng.integers(2**31))).fit(X, codes).weights_
-    weights = np.maximum(weights, 0.0)
-    largest = weights.max(initial=0.0)
-    return np.diag(np.sqrt(weights / largest)) if largest > 0 else np.eye(X.shape[1])
+def relief_start(X: AnyArray, codes: IntArray) -> FloatArray:
+    """Return the diagonal map of ReliefF's weights (their square roots)."""
+    if sparse.issparse(X):
+        raise ValueError("init='relieff' needs dense rows; use init='pca' for sparse ones.")
+    components: FloatArray = ReliefF(n_jobs=1).fit(X, codes).components_
+    return components if np.any(components) else np.eye(X.shape[1])
 
 
 def scale_start(

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from vicinal._kernels._candidates import signed_pairs
 from vicinal._kernels._targeted import infer_sets
@@ -83,6 +84,9 @@ def factored_gradient(
 
 def metric_gradient(differences: AnyArray, weights: FloatArray) -> FloatArray:
     """Return Σ w δ δᵀ over pairs with differences δ, shape (d, d)."""
+    if sparse.issparse(differences):
+        summed: FloatArray = (differences.T @ sparse.diags_array(weights) @ differences).toarray()
+        return summed
     gradient: FloatArray = differences.T @ (weights[:, None] * differences)
     return gradient
 

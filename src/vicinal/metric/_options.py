@@ -115,6 +115,17 @@ def check_regularizer(regularizer: Any) -> None:
     check_choice("regularizer", regularizer, (None, *REGULARIZERS))
 
 
+def choose_training_neighbors(codes: IntArray, n_neighbors: int) -> int:
+    """Return the k to learn with: 7 where k is less and the classes are large enough, else k.
+
+    A vote of three says little about a row; sets of seven average over more of its surroundings
+    and carry over to the smaller vote.
+    """
+    skipped = count_infeasible(codes, n_neighbors)
+    larger = [k for k in (7, 5) if n_neighbors < k < len(codes)]
+    return next((k for k in larger if count_infeasible(codes, k) == skipped), n_neighbors)
+
+
 def count_infeasible(codes: IntArray, n_neighbors: int) -> int:
     """Return how many rows no set of k other rows can vote for without a tie.
 

@@ -1,6 +1,6 @@
-"""Choosing settings on an inner split of the training rows: successive halving over trials.
+"""Trials of settings, judged on held-out rows: the parts of successive halving.
 
-Every trial is a descent that can be continued. All trials walk a few epochs, the better part goes
+A trial is a descent that can be continued. All trials walk a few epochs, the better part goes
 on, and so forth; the winner is the trial with the lowest inner error, together with the
 epoch it had it at.
 """
@@ -23,21 +23,28 @@ Judge = Callable[[Descent], float]
 
 @dataclass
 class Trial:
-    """A setting, its descents (one a split), and the mean score after each epoch (0: before)."""
+    """A setting, its descents (one a split), and their mean scores.
+
+    ``scores[i]`` is the score after ``epochs[i]`` epochs, 0 being the start.
+    """
 
     setting: Any
     descents: list[Descent]
     scores: list[float] = field(default_factory=list)
+    epochs: list[int] = field(default_factory=list)
 
     @property
     def epoch(self) -> int:
         """How many epochs have been walked."""
         return self.descents[0].epoch
 
-    @property
-    def best_epoch(self) -> int:
-        """The epoch with the lowest score; the earliest of equals."""
-        return int(np.argmin(self.scores))
+    def last_good_epoch(self, tolerance: float) -> int:
+        """Return the last epoch whose score is within a tolerance of the lowest.
+
+        The rate falls to zero at the end, so an epoch cut short needs more than luck to be better.
+        """
+        good = np.flatnonzero(np.asarray(self.scores) <= self.best_score + tolerance)
+        return self.epochs[good[-1]]
 
     @property
     def best_score(self) -> float:
@@ -48,40 +55,22 @@ class Trial:
         """Record the mean of the splits' scores at the present parameters."""
         pairs = zip(judges, self.descents, strict=True)
         self.scores.append(float(np.mean([judge(descent) for judge, descent in pairs])))
+        self.epochs.append(self.epoch)
 
-    def run(self, judges: Sequence[Judge], until: int, patience: int) -> None:
-        """Continue to epoch ``until``, or until ``patience`` epochs brought nothing."""
+    def run(self, judges: Sequence[Judge], until: int, every: int = 1) -> None:
+        """Continue to epoch ``until``, scoring every few epochs and at the end."""
         if not self.scores:
             self.score(judges)
-        while self.epoch < until and self.epoch - self.best_epoch < patience:
+        while self.epoch < until:
             for descent in self.descents:
                 descent.advance()
-            self.score(judges)
+            if self.epoch % every == 0 or self.epoch == until:
+                self.score(judges)
 
 
-def successive_halving(
-    trials: Sequence[Trial],
-    judges: Sequence[Judge],
-    rungs: Sequence[int],
-    *,
-    keep: float = 1 / 3,
-    patience: int = 1000,
-    report: Callable[[Trial], None] | None = None,
-) -> Trial:
-    """Return the winner of trials that are thinned to a share ``keep`` at each rung of epochs.
-
-    Equal scores: the trial named first, so a simpler setting should come first.
-    """
-    alive = list(trials)
-    for n, until in enumerate(rungs):
-        for trial in alive:
-            trial.run(judges, until, patience)
-            if report is not None:
-                report(trial)
-        alive = sorted(alive, key=lambda trial: trial.best_score)
-        if n + 1 < len(rungs):
-            alive = alive[: max(1, int(np.ceil(keep * len(alive))))]
-    return alive[0]
+def thin(trials: Sequence[Trial], keep: int) -> list[Trial]:
+    """Return the ``keep`` trials with the lowest score; of equals, those named first."""
+    return sorted(trials, key=lambda trial: trial.best_score)[:keep]
 
 
 def vote_score(
