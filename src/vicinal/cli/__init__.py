@@ -12,6 +12,7 @@ import sys
 import typer
 
 from vicinal import __version__
+from vicinal.cli._bench import bench
 from vicinal.cli._compare import compare
 from vicinal.cli._datasets import datasets
 from vicinal.cli._fit import fit
@@ -43,6 +44,7 @@ def _options(
     pass
 
 
+app.command("bench")(bench)
 app.command("compare")(compare)
 app.command("datasets")(datasets)
 app.command("fit")(fit)

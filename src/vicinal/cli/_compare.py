@@ -100,13 +100,13 @@ def split_names(text: str) -> list[str]:
     return names
 
 
-def split_numbers(text: str) -> list[int]:
+def split_numbers(text: str, option: str = "--k") -> list[int]:
     """Return the whole numbers of a list separated by commas."""
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
         raise ValueError(
-            f"--k takes whole numbers separated by commas, such as 3,7; got {text!r}."
+            f"{option} takes whole numbers separated by commas, such as 3,7; got {text!r}."
         ) from None
 
 

@@ -12,6 +12,7 @@
 ``_summary``        from records to rows of a table (``_significance``: the paired tests)
 ``_exhibit``        what the report shows of one metric (``_exhibit_file``: kept on disk)
 ``_compare``        all of the above for one data set (``_results``: its results.json)
+``_growth``         what methods cost as the rows grow
 ``_published``      published figures as data
 ==================  ============================================================================
 

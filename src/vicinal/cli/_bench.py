@@ -1,0 +1,89 @@
+"""``vicinal bench``: what does each method cost here, and how does that grow with the rows?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Option = typer.Option
+
+
+def bench(
+    data: Annotated[
+        str, typer.Argument(help="A known data set, or a CSV, Parquet or NPZ file.", metavar="DATA")
+    ] = "digits",
+    target: Annotated[str | None, Option(help="The column to predict, for a file.")] = None,
+    methods: Annotated[
+        str | None, Option(help="Methods by name, separated by commas; all by default.")
+    ] = None,
+    sizes: Annotated[
+        str, Option(help="Numbers of rows to sample, separated by commas.")
+    ] = "450,900,1797",
+    k: Annotated[int, Option("--k", help="Number of neighbours.")] = 3,
+    seed: Annotated[int, Option(help="Seed of samples and learners.")] = 0,
+    out: Annotated[Path | None, Option(help="The run folder.", show_default=False)] = None,
+    fresh: Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")] = False,
+    json: Annotated[Path | None, Option("--json", help="Write the results here too.")] = None,
+) -> None:
+    """Measure the CPU-seconds and the memory of a fit as the rows grow.
+
+    Each method is fitted on samples of rising size; the growth is the slope of log time against
+    log rows (1 is linear, 2 quadratic). Compilation is done beforehand and not counted.
+    """
+    from vicinal.cli._compare import check_output, split_names, split_numbers
+    from vicinal.cli._console import RunDisplay, describe_cell_of_many, explain_stop, make_console
+    from vicinal.experiments import RunFolder, find_source, run_cells
+    from vicinal.experiments._compare import RUNS
+    from vicinal.experiments._growth import measure_growth, plan_growth
+
+    check_output(json)
+    source = find_source(data, target=target)
+    names = None if methods is None else split_names(methods)
+    rows = split_numbers(sizes, "--sizes")
+    cells = plan_growth(source, rows, methods=names, k=k, seed=seed)
+    path = out or RUNS / f"bench-{Path(source.name).stem}"
+    errors, output = make_console(stderr=True), make_console()
+    with (
+        explain_stop(errors, path),
+        RunFolder(path, fresh=fresh) as folder,
+        RunDisplay(errors, describe_cell_of_many) as display,
+    ):
+        records = run_cells(cells, folder, listener=display)
+    growths = measure_growth(records)
+    output.print(_table(growths))
+    if json is not None:
+        _write(json, records)
+    if not growths:
+        raise typer.Exit(1)
+
+
+def _table(growths: list[Any]) -> Table:
+    from rich.table import Table
+
+    table = Table(title="CPU-seconds of a fit", box=None, title_justify="left")
+    table.add_column("method")
+    sizes = sorted({n for growth in growths for n in growth.n_train})
+    for rows in sizes:
+        table.add_column(f"{rows:,} rows", justify="right")
+    table.add_column("growth", justify="right")
+    table.add_column("peak MB", justify="right")
+    for growth in growths:
+        slope = "" if growth.exponent is None else f"n^{growth.exponent:.1f}"
+        taken = dict(zip(growth.n_train, growth.fit_cpu_seconds, strict=True))
+        seconds = [f"{taken[rows]:.2f}" if rows in taken else "failed" for rows in sizes]
+        table.add_row(growth.method, *seconds, slope, f"{max(growth.peak_mb):.0f}")
+    return table
+
+
+def _write(path: Path, records: list[dict[str, Any]]) -> None:
+    import json
+
+    from vicinal.experiments._folder import write_atomically
+
+    renamed = [{**record, "error_mean": record.get("error"), "error_sd": 0.0} for record in records]
+    write_atomically(path, json.dumps({"records": renamed}, indent=2) + "\n")
