@@ -29,6 +29,11 @@ def test_there_is_one_cell_for_each_size_and_method_smallest_first():
     ]
 
 
+def test_without_sizes_a_quarter_a_half_and_all_rows_are_taken():
+    cells = plan_growth(Source("wine"), None, methods=["euclidean"], k=3, seed=0)
+    assert [cell.setting.source.limit for cell in cells] == [44, 89, 178]
+
+
 def test_a_size_beyond_the_data_is_refused_with_both_numbers():
     with pytest.raises(ValueError, match=r"500 is more than the 178 rows of wine"):
         plan_growth(Source("wine"), [60, 500], methods=["lda"], k=3, seed=0)

@@ -22,8 +22,9 @@ def bench(
         str | None, Option(help="Methods by name, separated by commas; all by default.")
     ] = None,
     sizes: Annotated[
-        str, Option(help="Numbers of rows to sample, separated by commas.")
-    ] = "450,900,1797",
+        str | None,
+        Option(help="Numbers of rows to sample, separated by commas.", show_default=False),
+    ] = None,
     k: Annotated[int, Option("--k", help="Number of neighbours.")] = 3,
     seed: Annotated[int, Option(help="Seed of samples and learners.")] = 0,
     out: Annotated[Path | None, Option(help="The run folder.", show_default=False)] = None,
@@ -44,7 +45,7 @@ def bench(
     check_output(json)
     source = find_source(data, target=target)
     names = None if methods is None else split_names(methods)
-    rows = split_numbers(sizes, "--sizes")
+    rows = None if sizes is None else split_numbers(sizes, "--sizes")
     cells = plan_growth(source, rows, methods=names, k=k, seed=seed)
     path = out or RUNS / f"bench-{Path(source.name).stem}"
     errors, output = make_console(stderr=True), make_console()

@@ -15,6 +15,8 @@ from vicinal.experiments._rows import load_rows
 
 # Below this a fit is mostly overhead, and its growth says nothing.
 SHORTEST = 0.02
+# As many rows as most methods handle in a minute.
+MOST_ROWS = 8000
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,16 @@ class Growth:
 
 
 def plan_growth(
-    source: Source, sizes: Sequence[int], *, methods: Sequence[str] | None, k: int, seed: int
+    source: Source,
+    sizes: Sequence[int] | None,
+    *,
+    methods: Sequence[str] | None,
+    k: int,
+    seed: int,
 ) -> list[Cell]:
     """Return one cell for each size and method, smallest first.
+
+    Without sizes: a quarter, a half and all of the rows, but at most ``MOST_ROWS``.
 
     Raises
     ------
@@ -43,6 +52,8 @@ def plan_growth(
         For a size the data cannot give, or anything a comparison would refuse.
     """
     n = len(load_rows(source, seed).y)
+    if sizes is None:
+        sizes = [min(n, MOST_ROWS) // part for part in (4, 2, 1)]
     too_large = [size for size in sizes if size > n]
     if too_large:
         raise ValueError(
