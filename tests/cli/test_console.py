@@ -1,0 +1,61 @@
+"""Progress on the terminal: a bar with the time left, or a line for every cell."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from vicinal.cli._console import RunDisplay, describe_records, format_duration
+from vicinal.experiments import Cell, Progress, Setting, Source
+
+CELL = Cell(Setting(Source("letter")), 1, "mlng", (3, 7))
+RECORD = {"status": "ok", "error": 0.0213, "fit_cpu_seconds": 1.5, "predict_cpu_seconds": 0.25}
+
+
+def show(*reports: Progress, terminal: bool, say: str = "") -> str:
+    file = io.StringIO()
+    console = Console(file=file, width=120, force_terminal=terminal, color_system=None)
+    with RunDisplay(console) as display:
+        for report in reports:
+            display(report)
+        if say:
+            display.say(say)
+    return file.getvalue()
+
+
+REPORTS = (
+    Progress(10, 4, 0, (CELL,), None),
+    Progress(10, 5, 0, (), 75.0, ended=CELL, records=(RECORD,)),
+    Progress(10, 6, 1, (), 0.2, ended=CELL, records=({"status": "failed", "message": "[no]"},)),
+)
+
+
+def test_piped_every_cell_is_a_line_with_its_errors_and_the_time_left():
+    assert show(*REPORTS, terminal=False, say="fitting once more").splitlines() == [
+        "4 of 10 cells were measured by an earlier run and are kept (--fresh measures anew).",
+        "[ 5/10] mlng, k = 3, 7, fold 2: error 0.0213 (1.75 CPU s); about 1 min 15 s left",
+        "[ 6/10] mlng, k = 3, 7, fold 2: failed: [no]",
+        "fitting once more",
+    ]
+
+
+def test_on_a_terminal_a_bar_shows_how_far_and_how_long():
+    text = show(*REPORTS[:2], terminal=True)
+    assert "5/10" in text
+    assert "1 min 1" in text
+    assert "fitting once more" in show(*REPORTS, terminal=True, say="fitting once more")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.4, "0 s"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 05 min")]
+)
+def test_durations_are_told_as_people_do(seconds, words):
+    assert format_duration(seconds) == words
+
+
+def test_records_of_several_k_are_told_together():
+    assert describe_records((RECORD, {**RECORD, "error": 0.5})) == (
+        "error 0.0213, 0.5000 (1.75 CPU s)"
+    )
