@@ -9,7 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
+from vicinal.experiments._methods import METHODS
+
 Option = typer.Option
+METHODS_HELP = (
+    f"Methods, separated by commas: {', '.join(method.name for method in METHODS)}, "
+    "or module:Class for a learner of your own."
+)
 
 
 def compare(
@@ -19,7 +25,7 @@ def compare(
     target: Annotated[str | None, Option(help="The column to predict, for a file.")] = None,
     methods: Annotated[
         str | None,
-        Option(help='Methods by name, separated by commas; "module:Class" for one of your own.'),
+        Option(help=METHODS_HELP, show_default="all that suit the task"),
     ] = None,
     k: Annotated[str, Option("--k", help="Numbers of neighbours, separated by commas.")] = "3,7",
     protocol: Annotated[
@@ -41,8 +47,8 @@ def compare(
 ) -> None:
     """Compare learned metrics with the Euclidean distance, on the same folds.
 
-    Every result is kept in the run folder as it comes. Stop at any moment, by Ctrl-C or
-    otherwise, and the same command goes on from there. At the end the folder holds
+    Every result is kept in the run folder as it comes. Stop at any moment
+    and the same command goes on from there. At the end the folder holds
     results.json and report.html.
     """
     from vicinal.cli._console import explain_stop, make_console

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from vicinal import __version__
 from vicinal._types import Comparison, Dataset, Exhibit, Fold, Row
 from vicinal.data import PROTOCOLS
@@ -147,7 +149,7 @@ def describe_comparison(
         task=dataset.task,
         n_rows=len(dataset.y),
         n_features=dataset.X.shape[1],
-        n_classes=len(dataset.classes),
+        n_classes=len(dataset.classes) or count_classes(dataset),
         protocol=describe_protocol(setting, len(plan.folds)),
         preparation=describe_preparation(setting.preparation),
         seed=setting.seed,
@@ -157,6 +159,11 @@ def describe_comparison(
         citation=dataset.citation,
         notes=(*_notes_on_rows(plan), *notes),
     )
+
+
+def count_classes(dataset: Dataset) -> int:
+    """Return how many classes the targets hold, 0 for regression."""
+    return len(np.unique(dataset.y)) if dataset.task == "classification" else 0
 
 
 def describe_protocol(setting: Setting, n_folds: int) -> str:

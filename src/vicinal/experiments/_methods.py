@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from vicinal._types import Task
+if TYPE_CHECKING:  # the command line reads this table for its help, and must not load NumPy
+    from vicinal._types import Task
 
 EUCLIDEAN = "euclidean"
 
