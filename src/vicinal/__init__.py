@@ -18,6 +18,7 @@ _HOMES = {
         "MLNG",
         "EGOP",
         "EJOP",
+        "GradientDiffusionMap",
         "GradientWeights",
         "gradient_metric",
         "ReliefF",
@@ -27,6 +28,7 @@ _HOMES = {
     "vicinal.predict": (
         "KNNClassifier",
         "KNNRegressor",
+        "LocalLinearRegressor",
         "RadiusClassifier",
         "RadiusRegressor",
         "save_model",

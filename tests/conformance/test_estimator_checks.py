@@ -18,6 +18,7 @@ ESTIMATORS = [
     vicinal.KNNClassifier(),
     vicinal.KNNClassifier(n_neighbors=1, metric=PCA(n_components=1)),
     vicinal.KNNRegressor(),
+    vicinal.LocalLinearRegressor(),
     vicinal.RadiusClassifier(),
     vicinal.RadiusRegressor(),
 ]
@@ -31,6 +32,7 @@ ESTIMATORS += [
     vicinal.EGOP(),
     vicinal.EJOP(),
     vicinal.GradientWeights("difference"),
+    vicinal.GradientDiffusionMap(),
 ]
 
 ABSTRACT = {"MetricLearner"}

@@ -58,6 +58,24 @@ METHODS = (
         depends_on_k=True,
         citation="trivedi2014",
     ),
+    Method(
+        "gw",
+        "GW",
+        "vicinal.metric:GradientWeights",
+        tasks=("classification", "regression"),
+        default=False,
+        depends_on_k=True,
+        citation="kpotufe2016",
+    ),
+    Method(
+        "egop",
+        "EGOP",
+        "vicinal.metric:EGOP",
+        tasks=("regression",),
+        depends_on_k=True,
+        citation="trivedi2014egop",
+    ),
+    Method("ejop", "EJOP", "vicinal.metric:EJOP", depends_on_k=True, citation="trivedi2018"),
 )
 
 

@@ -1,5 +1,6 @@
 """Prediction from neighbours: vote and mean, ties and fallbacks stated."""
 
+from vicinal.predict._local_linear import LocalLinearRegressor
 from vicinal.predict._model_file import load_model, read_metadata, save_model
 from vicinal.predict._neighbors import KNNClassifier, KNNRegressor
 from vicinal.predict._radius import RadiusClassifier, RadiusRegressor
@@ -7,6 +8,7 @@ from vicinal.predict._radius import RadiusClassifier, RadiusRegressor
 __all__ = [
     "KNNClassifier",
     "KNNRegressor",
+    "LocalLinearRegressor",
     "RadiusClassifier",
     "RadiusRegressor",
     "load_model",

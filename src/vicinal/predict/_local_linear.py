@@ -1,0 +1,204 @@
+"""Prediction by a plane through the nearest training rows under a learned metric."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._validation import check_neighbors, check_regression_input
+from vicinal.metric._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
+from vicinal.metric._smoothing import COMPACT
+from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict._sides import is_binary
+
+# What leave-one-out chooses from, and at how many rows it looks.
+NEIGHBORS, RIDGES = (15, 30, 60, 120, 240), (0.1, 1.0)
+_TRIED_ROWS = 500
+
+
+class LocalLinearRegressor(RegressorMixin, NeighborsPredictor):
+    """Predict by local linear regression among the k nearest rows under a learned metric.
+
+    With u = A x and weights w_j = K(‖u − u_j‖ / r), r just beyond the k-th neighbour,
+
+        ŷ(x) = ȳ_w + β·(u − ū_w),   β = (Cov_w(u) + λI)⁻¹ Cov_w(u, y),
+
+    λ = ridge · tr Cov_w(u) / p. A plane follows a slope that the mean of the neighbours flattens,
+    at the border most of all.
+
+    Parameters
+    ----------
+    n_neighbors : int or None
+        k; None chooses between 15 and 240 by leave-one-out error on at most 500 training rows.
+    metric : metric learner or transformer, default=None
+        As for :class:`KNNRegressor`; one that encodes into bits has no slopes and is refused.
+    ridge : float or None
+        λ in units of the mean variance of the neighbours; large values give their weighted mean.
+        None chooses 0.1 or 1, with the neighbours.
+    kernel : {"epanechnikov", "triangle", "biweight"}, default="epanechnikov"
+    index : str, default="exact"
+        As for :class:`KNNRegressor`.
+    block_size : int, default=None
+        How many rows are compared at a time; see :class:`ExactIndex`.
+    n_jobs : int, default=None
+        Threads of a search; see :class:`ExactIndex`.
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+    ridge_ : float
+    metric_ : the fitted metric, or None
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X had column names.
+
+    Notes
+    -----
+    Time O(k p² + p³) a query beside the search, or O(k² p + k³) where k < p.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal import LocalLinearRegressor
+    >>> X = np.linspace(0, 1, 50)[:, None]
+    >>> model = LocalLinearRegressor(n_neighbors=5, ridge=1e-6).fit(X, 3 * X[:, 0])
+    >>> float(model.predict([[1.0]])[0].round(3))
+    3.0
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | None = None,
+        metric: Any = None,
+        *,
+        ridge: float | None = None,
+        kernel: str = "epanechnikov",
+        index: str = "exact",
+        block_size: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.ridge = ridge
+        self.kernel = kernel
+        self.index = index
+        self.block_size = block_size
+        self.n_jobs = n_jobs
+
+    def fit(self, X: AnyArray, y: AnyArray) -> LocalLinearRegressor:
+        """Fit the metric, index the training rows, choose what was left open.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            May be sparse where the metric takes sparse rows.
+        y : array-like of shape (n,) or (n, n_outputs)
+
+        Returns
+        -------
+        LocalLinearRegressor
+            Itself.
+        """
+        self._check_parameters()
+        rows, self._targets = check_regression_input(
+            self, X, y, accept_sparse=self.metric is not None
+        )
+        if self.n_neighbors is not None:
+            check_neighbors(self.n_neighbors, rows.shape[0])
+        self._fit_index(X, rows, self._targets)
+        if is_binary(self.metric_):
+            raise ValueError(
+                "a metric that encodes into bits has no slopes; use KNNRegressor with it."
+            )
+        self.n_neighbors_, self.ridge_ = self._choose()
+        return self
+
+    def predict(self, X: AnyArray) -> FloatArray:
+        """Return the height of each row's plane, of shape (m,) or (m, n_outputs)."""
+        distances, indices = self.kneighbors(X)
+        queries = np.asarray(self._map_queries(X), np.float64)
+        (heights,) = self._heights(queries, distances**2, indices, (self.ridge_,))
+        return heights[:, 0] if self._targets.ndim == 1 else heights
+
+    def kneighbors(
+        self,
+        X: AnyArray | None = None,
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
+    ) -> Any:
+        """Find the nearest training rows under the learned metric; see :class:`KNNRegressor`."""
+        check_is_fitted(self)
+        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
+        return super().kneighbors(X, k, return_distance)
+
+    def _choose(self) -> tuple[int, float]:
+        """Return k and ridge, what was left open by the least leave-one-out error."""
+        n = len(self._targets)
+        most = max(1, min(n - 1, n // 2 + 1))
+        counts = sorted({min(k, most) for k in NEIGHBORS})
+        counts = counts if self.n_neighbors is None else [self.n_neighbors]
+        ridges = RIDGES if self.ridge is None else (float(self.ridge),)
+        if len(counts) * len(ridges) == 1 or n < 3:
+            return counts[0], ridges[-1]
+        tried = np.unique(np.linspace(0, n - 1, min(n, _TRIED_ROWS)).astype(int))
+        queries = np.asarray(self._training_queries()[tried], np.float64)
+        squared, indices = self._others(queries, tried, min(counts[-1], n - 1))
+        targets = self._columns()[tried]
+        errors = {}
+        for k in counts:
+            near = squared[:, :k], indices[:, :k]
+            for ridge, heights in zip(ridges, self._heights(queries, *near, ridges), strict=True):
+                errors[k, ridge] = float(np.mean((heights - targets) ** 2))
+        return min(errors, key=errors.__getitem__)
+
+    def _others(self, queries: FloatArray, own: IntArray, k: int) -> tuple[FloatArray, IntArray]:
+        """Return the k nearest rows of each training row among the others."""
+        squared, indices = self._index.query(queries, k + 1)
+        itself = indices == own[:, None]
+        # Equal rows of lower number may have pushed a row off its own list; then the last goes.
+        itself[~itself.any(axis=1), k] = True
+        return squared[~itself].reshape(-1, k), indices[~itself].reshape(-1, k)
+
+    def _heights(
+        self,
+        queries: FloatArray,
+        squared: FloatArray,
+        indices: IntArray,
+        ridges: tuple[float, ...],
+    ) -> list[FloatArray]:
+        """Return the heights (m, C) of the planes at the queries, for each ridge."""
+        targets, vectors = self._columns(), self._index.vectors  # type: ignore[union-attr]
+        heights: list[FloatArray] = [np.empty((len(queries), targets.shape[1])) for _ in ridges]
+        width = indices.shape[1] * (queries.shape[1] + targets.shape[1])
+        batch = max(1, BATCH_ENTRIES // width)
+        for start in range(0, len(queries), batch):
+            part = slice(start, start + batch)
+            weights = neighbour_weights(squared[part], COMPACT[self.kernel])
+            near = vectors[indices[part]].astype(np.float64)
+            centres, means, slopes = local_fits(near, targets[indices[part]], weights, ridges)
+            for kept, slope in zip(heights, slopes, strict=True):
+                kept[part] = means + np.einsum("mcd,md->mc", slope, queries[part] - centres)
+        return heights
+
+    def _columns(self) -> FloatArray:
+        return self._targets.reshape(len(self._targets), -1)
+
+    def _check_parameters(self) -> None:
+        if self.kernel not in COMPACT:
+            raise ValueError(f"kernel must be one of {', '.join(COMPACT)}; got {self.kernel!r}.")
+        if self.ridge is None:
+            return
+        real = isinstance(self.ridge, (int, float)) and not isinstance(self.ridge, bool)
+        if not real or not np.isfinite(self.ridge) or self.ridge < 0:
+            raise ValueError(f"ridge must be a number of zero or more, got {self.ridge!r}.")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
