@@ -19,7 +19,12 @@ from vicinal.metric import _gradient_options as checks
 from vicinal.metric import _options as plain_checks
 from vicinal.metric._base import MetricLearner
 from vicinal.metric._gradient_estimate import Reference, Setting, evaluate, make_reference
-from vicinal.metric._gradient_sums import GradientSums, bootstrap_spectra, spectral_components
+from vicinal.metric._gradient_sums import (
+    GradientSums,
+    bootstrap_spectra,
+    metric_components,
+    spectrum,
+)
 from vicinal.metric._smoothing import Targets
 
 _MOST_EVALUATIONS = 10_000
@@ -189,17 +194,14 @@ class GradientMetric(MetricLearner):
         chosen = self._evaluation_rows(path[0], len(X), X.shape[1], random)
         points = (X, weights) if chosen is None else (X[chosen], weights[chosen])
         components: FloatArray | None = None
-        for setting in path:
-            for attempt in self._attempts(setting, median, len(X)):
-                reference = make_reference(
-                    X, targets, attempt, weights=weights, components=components
-                )
-                sums, gradients = self._evaluate(*points, reference, own=True)
-                if selection.found_gradients(sums, targets, attempt):
-                    break
-            else:
-                raise nothing_near(attempt, median)
-            components = selection.keep_scale(self._metric(sums, setting.power), probe, median)
+        for last, setting in enumerate(path, start=1 - len(path)):
+            attempts = self._attempts(setting, median, len(X))
+            sums, gradients, reference = self._first_found(
+                attempts, (X, targets, weights), points, components, median
+            )
+            if last < 0:
+                metric = self._metric(sums, setting.power)
+                components = selection.keep_scale(metric, probe, median)
         self.n_iter_, self._dtype = len(path), X.dtype.name
         self._keep_setting(reference.setting)
         self._keep_metric(sums)
@@ -212,6 +214,23 @@ class GradientMetric(MetricLearner):
         if self.bandwidth is not None and self.bandwidth != "rule":
             return [setting]
         return [setting, selection.widest_setting(setting, median, n_rows)]
+
+    def _first_found(
+        self,
+        attempts: list[Setting],
+        sample: tuple[AnyArray, Targets, FloatArray],
+        points: tuple[AnyArray, FloatArray],
+        components: FloatArray | None,
+        median: float,
+    ) -> tuple[GradientSums, FloatArray | None, Reference]:
+        """Return what the first setting finds under which f changes at all."""
+        X, targets, weights = sample
+        for setting in attempts:
+            reference = make_reference(X, targets, setting, weights=weights, components=components)
+            sums, gradients = self._evaluate(*points, reference, own=True)
+            if selection.found_gradients(sums, targets, setting):
+                return sums, gradients, reference
+        raise nothing_near(attempts[0], median)
 
     def _evaluate(
         self, X: AnyArray, weights: FloatArray, reference: Reference, *, own: bool
@@ -294,15 +313,9 @@ class GradientMetric(MetricLearner):
 
     # What is kept --------------------------------------------------------------------------------
 
-    def _metric(
-        self, sums: GradientSums, power: float, n_components: int | None = None
-    ) -> FloatArray:
-        """Return D^{q/2}Vᵀ of the matrix, scaled to mean eigenvalue 1."""
-        matrix = self._matrix(sums)
-        matrix = matrix / (float(np.trace(matrix)) / len(matrix))
-        components = spectral_components(matrix, None, power)[1]
-        mean = float(np.einsum("ij,ij->", components, components)) / len(matrix)
-        return components[:n_components] / np.sqrt(mean)
+    def _metric(self, sums: GradientSums, power: float) -> FloatArray:
+        """Return the map of the matrix, (d, d)."""
+        return metric_components(*spectrum(self._matrix(sums)), power)
 
     def _keep_metric(self, sums: GradientSums) -> None:
         n_components = self.n_components
@@ -311,8 +324,9 @@ class GradientMetric(MetricLearner):
                 plain_checks.check_whole("n_components", n_components), len(sums.outer)
             )
         self.outer_product_ = self._matrix(sums)
-        self.eigenvalues_ = spectral_components(self.outer_product_)[0]
-        self.components_ = self._metric(sums, self.power_, n_components).astype(self._dtype)
+        self.eigenvalues_, vectors = spectrum(self.outer_product_)
+        components = metric_components(self.eigenvalues_, vectors, self.power_)
+        self.components_ = components[:n_components].astype(self._dtype)
         self.n_evaluations_ = sums.count
 
     def _keep_setting(self, setting: Setting) -> None:

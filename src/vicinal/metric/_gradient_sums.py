@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray
+from vicinal.index._threads import map_blocks
 
 _EPSILON = np.finfo(np.float64).eps
 
@@ -73,21 +74,25 @@ def merge_sums(parts: Iterable[GradientSums]) -> GradientSums:
     return reduce(GradientSums.merge, parts)
 
 
-def spectral_components(
-    matrix: FloatArray, n_components: int | None = None, power: float = 1.0
-) -> tuple[FloatArray, FloatArray]:
-    """Return eigenvalues D^q (p,) descending and D^{q/2}Vᵀ (p, d) of a matrix V D Vᵀ ⪰ 0.
+def spectrum(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return eigenvalues (d,) descending and eigenvectors (d, d), as rows, of a matrix ⪰ 0.
 
     The entry of largest size of each eigenvector is positive, so that signs are determined.
     """
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    values, vectors = values[::-1], vectors[:, ::-1]
+    # Threads of the linear algebra library would spin longer than they work here.
+    ((values, vectors),) = map_blocks(np.linalg.eigh, [(matrix + matrix.T) / 2], 1)
+    values, vectors = values[::-1], vectors[:, ::-1].T
     # What rounding left of a zero would come back as a direction of its square root's size.
     values = np.where(values > 10 * len(values) * _EPSILON * values[0], values, 0)
-    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))]
-    vectors = vectors * np.where(largest < 0, -1.0, 1.0)
-    values, vectors = values[:n_components] ** power, vectors[:, :n_components]
-    return values, (vectors * np.sqrt(values)).T
+    largest = vectors[np.arange(len(values)), np.abs(vectors).argmax(axis=1)]
+    return values, vectors * np.where(largest < 0, -1.0, 1.0)[:, None]
+
+
+def metric_components(values: FloatArray, vectors: FloatArray, power: float = 1.0) -> FloatArray:
+    """Return D^{q/2}Vᵀ (d, d), scaled to mean eigenvalue 1, from a spectrum and a power q."""
+    scaled = (values / values[0]) ** power
+    components: FloatArray = vectors * np.sqrt(scaled / scaled.mean())[:, None]
+    return components
 
 
 def bootstrap_spectra(
