@@ -42,6 +42,19 @@ class Frame:
         outside = components if self.basis is None else components @ self.basis.T
         return np.ascontiguousarray(outside / self.scale, dtype=components.dtype)
 
+    def plain(self) -> FloatArray | None:
+        """Return the map of these coordinates with the distances of the original features.
+
+        None where that is the identity, to within the rounding of scaled features.
+        """
+        if np.allclose(self.scale, 1.0, rtol=0.02):
+            return None
+        if self.basis is None:
+            return np.diag(self.scale)
+        scaled = self.scale[:, None] * self.basis
+        triangle: FloatArray = np.linalg.qr(scaled)[1]
+        return triangle
+
     def unfold(self, components: FloatArray) -> FloatArray:
         """Return the map of these coordinates equal, on the rows, to one of original features."""
         inside = components * self.scale

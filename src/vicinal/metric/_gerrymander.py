@@ -49,9 +49,10 @@ class MLNG(MetricLearner):
     solver : {"factored", "psd"}, default="factored"
         "factored" learns L by Adam. "psd" learns W = LᵀL by projected subgradient steps.
     init : str or array of shape (n_components, n_features), default="auto"
-        "auto" tries several and keeps the one with the lowest inner error; "identity",
-        "whitening", "pca", "lda" (within-class whitening, the directions that part the classes
-        first), "relieff" (a diagonal), "zeros" (solver "psd" only), or a map to start from.
+        "auto" tries several and keeps the one with the lowest inner error; "identity" (the
+        features as given), "standardised", "whitening", "pca", "lda" (within-class whitening,
+        the directions that part the classes first), "relieff" (a diagonal), "zeros" (solver
+        "psd" only), or a map to start from.
     regularizer : {None, "frobenius", "trace", "identity"}
         Added to the objective as λ‖W‖²_F, λ tr W or λ‖W − I‖²_F, on standardised features.
     regularization : float or "auto"
@@ -264,7 +265,7 @@ class MLNG(MetricLearner):
         outside = None
         if not isinstance(options.init, str):
             options, outside = enter_frame(options, frame)
-        rows = Rows(frame.enter(X), codes, X.shape[1], weights)
+        rows = Rows(frame.enter(X), codes, X.shape[1], weights, frame.plain())
         learned = learn(rows, options, self._watch)
         components = frame.fold(learned.components)
         if outside is not None:

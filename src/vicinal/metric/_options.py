@@ -9,7 +9,7 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric._objective import REGULARIZERS
 
-INITS = ("auto", "identity", "whitening", "pca", "lda", "relieff", "zeros")
+INITS = ("auto", "identity", "standardised", "whitening", "pca", "lda", "relieff", "zeros")
 SOLVERS = ("factored", "psd")
 
 

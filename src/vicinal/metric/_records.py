@@ -33,7 +33,7 @@ class Options:
     regularization: float | None
     n_threads: int
     seed: int
-    selection_rows: int = 5000
+    selection_rows: int = 6500
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,17 @@ class Learned:
 
 @dataclass(frozen=True)
 class Rows:
-    """Training rows in the frame's coordinates, with their second moments when needed."""
+    """Training rows in the frame's coordinates.
+
+    ``plain`` (p, r) is the map under which distances are those of the original features; None
+    means the identity.
+    """
 
     X: AnyArray
     codes: IntArray
     n_features: int
     weights: FloatArray | None = None
+    plain: FloatArray | None = None
 
     def take(self, rows: IntArray) -> Rows:
         """Return some of the rows."""

@@ -43,6 +43,8 @@ def open_starts(rows: Rows, options: Options) -> list[Start]:
             Start("pca", min(width, 30)),
         ]
     starts = [Start("lda", None, 0.1 if width <= 64 else 0.5), Start("identity")]
+    if rows.plain is not None:
+        starts.append(Start("standardised"))
     if few < width:
         starts += [Start("lda", few, shrinkage) for shrinkage in (0.1, 0.5)]
     return starts
@@ -56,7 +58,9 @@ def make_start(
     p = min(start.n_components or width, width)
     if start.name == "array":
         components = np.asarray(options.init)
-    elif start.name in ("identity", "zeros"):
+    elif start.name == "identity" and rows.plain is not None:
+        components = rows.plain[:p]
+    elif start.name in ("identity", "standardised", "zeros"):
         components = np.eye(p, width)
     elif start.name == "pca":
         components = principal_start(rows.X, p, rng)
