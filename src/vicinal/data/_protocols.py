@@ -6,6 +6,7 @@ groups), the numbers asked for and the seed.
 
 from __future__ import annotations
 
+import warnings
 from math import floor
 
 import numpy as np
@@ -86,11 +87,13 @@ def kfold(
 ) -> tuple[Fold, ...]:
     """Cut rows into folds; with labels, every class is spread evenly.
 
-    The rows are shuffled, put in order of class, and dealt out like cards, without starting
-    anew at a class: so the sizes of any two folds differ by at most one, and so do the numbers
-    of members of any class in any two folds. A class with fewer members than folds is absent
-    from some folds' test parts, and a class with one member is in no training part when its
-    member is tested: that row cannot be classified rightly by any method.
+    The folds are those of scikit-learn's ``StratifiedKFold`` (``KFold`` without labels) with
+    ``shuffle=True, random_state=seed``, so that anyone can make them again. The sizes of any two
+    folds differ by at most one, and so do the numbers of members of any class. A class with fewer
+    members than folds is absent from some folds' test parts, and a class with one member is in no
+    training part when its member is tested: that row cannot be classified rightly by any method.
+    Where every class has fewer members than there are folds, the rows are cut without regard to
+    class.
 
     Parameters
     ----------
@@ -103,12 +106,15 @@ def kfold(
     tuple of Fold, length n_folds
     """
     _check_folds(n_folds, n_rows, "rows")
-    order = np.random.default_rng(seed).permutation(n_rows)
-    if labels is not None:
-        order = order[np.argsort(np.asarray(labels)[order], kind="stable")]
-    fold_of = np.empty(n_rows, dtype=np.int64)
-    fold_of[order] = np.arange(n_rows) % n_folds
-    return _folds_from_assignment(fold_of, n_folds)
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    codes = np.zeros(n_rows, np.int64) if labels is None else np.asarray(labels)
+    largest = np.unique(codes, return_counts=True)[1].max()
+    stratified = labels is not None and largest >= n_folds
+    cut = (StratifiedKFold if stratified else KFold)(n_folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():  # classes with fewer members than folds: see above
+        warnings.simplefilter("ignore", UserWarning)
+        return tuple(Fold(train, test) for train, test in cut.split(codes, codes))
 
 
 def grouped_kfold(
