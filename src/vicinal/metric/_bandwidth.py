@@ -30,6 +30,8 @@ _MEDIAN_ROWS = 1000
 # Mean squared change of f over a bandwidth, in variances of y, below which nothing was near.
 _NOTHING_NEAR = 1e-12
 
+# Share of the error a further iteration must save.
+_WORTH_AN_ITERATION = 0.01
 # Multiplications local linear fits of one half may take.
 _HALF_BUDGET = 1e10
 
@@ -179,7 +181,8 @@ def choose_path(
     """Return the setting of each iteration, at most ``n_iter``, by two-fold cross-validation.
 
     Every iteration takes the setting and power whose metrics, each learned on one half, predict
-    the other half best, and the next starts from those. The path ends where the error was least.
+    the other half best, and the next starts from those. The path ends where the error came within
+    a hundredth of the least.
     """
     starts: list[FloatArray | None] = [None] * len(halves.folds)
     path: list[Setting] = []
@@ -198,7 +201,11 @@ def choose_path(
         starts = [fold[best][1] for fold in trials]
         if len(errors) - int(np.argmin(errors)) > 2:
             break
-    return path[: int(np.argmin(errors)) + 1] if errors else [settings[-1]]
+    if not errors:
+        return [settings[-1]]
+    # Least of several noisy errors is too low by chance: a hundredth is no reason to go on.
+    enough = np.array(errors) <= (1 + _WORTH_AN_ITERATION) * min(errors)
+    return path[: int(np.argmax(enough)) + 1]
 
 
 def _try_all(

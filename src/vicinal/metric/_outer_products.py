@@ -31,7 +31,7 @@ _SHARED = """
         None chooses it with the bandwidth, or takes h/2.
     n_iter : int, default=1
         Later iterations measure distances by the metric of the one before. Where settings are
-        cross-validated, the path stops where the error was least.
+        cross-validated, the path stops where the error hardly falls any more.
     n_components : int or None
         Keep only this many leading eigenvectors.
     power : float or None
