@@ -46,7 +46,8 @@ def scale(X: Any, y: Any, n: int, seed: int = 0) -> dict[str, float]:
     objective.begin_epoch(start, 0)
     searched = time.process_time()
     rng = np.random.default_rng(seed)
-    Descent(objective, Adam(0.001), start, 12, 256, 1, rng).advance()
+    # Epoch 1: an epoch 0 would begin with another search.
+    Descent(objective, Adam(0.001), start, 12, 256, 1, rng, epoch=1).advance()
     return {"rows": n, "search": searched - began, "epoch": time.process_time() - searched}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from vicinal.metric._candidates import all_candidates, order_by_class
+from vicinal.metric._candidates import all_candidates, order_by_class, squared_distances_to
 from vicinal.metric._factored import FactoredObjective
 from vicinal.metric._objective import REGULARIZERS, factored_regularizer
 from vicinal.metric._projected import project_to_cone
@@ -73,3 +73,16 @@ def test_the_projection_is_the_nearest_metric():
     # Optimality on a cone: what was taken away is orthogonal to what is left, and negative.
     assert_allclose(np.vdot(A - projected, projected), 0, atol=1e-9)
     assert np.linalg.eigvalsh(A - projected).max() < 1e-9
+
+
+def test_mapping_only_the_rows_that_occur_gives_the_same_sets():
+    made = objective()
+    made.candidates = made.candidates[:, :6].copy()
+    made.candidates[::3, 2] = -1
+    some = np.array([3, 17, 31])
+    few, labels = made._distances_of_few(np.eye(5), some)
+    full, full_labels = squared_distances_to(
+        made.X, made.X, some, made.candidates, made.classes.codes
+    )
+    assert_allclose(few, full)
+    assert_array_equal(labels, full_labels)

@@ -102,15 +102,14 @@ class FactoredObjective:
         """Map only the rows that occur, where they are few among all."""
         assert self.candidates is not None
         lists = self.candidates[rows]
-        present = np.unique(np.append(lists.ravel(), rows.astype(np.int32)))
-        present = present[present >= 0]
+        # Sorting so few numbers is several times as fast as hashing them in numpy.unique.
+        named = np.sort(np.append(lists.ravel(), rows.astype(np.int32)))
+        present = named[np.append(named[1:] != named[:-1], True) & (named >= 0)]
         self._local[present] = np.arange(len(present), dtype=np.int32)
         mapped = np.ascontiguousarray(self.X[present] @ parameters.T)
-        local_rows = self._local[rows]
-        local_lists = np.full((len(present), lists.shape[1]), -1, np.int32)
-        local_lists[local_rows] = self._local[lists]
+        queries = mapped[self._local[rows]]
         return squared_distances_to(
-            mapped, mapped, local_rows.astype(np.int64), local_lists, self.classes.codes[present]
+            queries, mapped, np.arange(len(rows)), self._local[lists], self.classes.codes[present]
         )
 
     def weigh(self, sets: SignedPairs, part: slice) -> tuple[IntArray, FloatArray, float]:
