@@ -10,6 +10,7 @@ import vicinal
 SECTIONS = {
     "vicinal.data": "Data",
     "vicinal.metric": "Metric learners and inference",
+    "vicinal.scale": "Distributed fits",
     "vicinal.baselines": "Rivals",
     "vicinal.index": "Search",
     "vicinal.predict": "Prediction and model files",

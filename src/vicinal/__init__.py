@@ -24,6 +24,7 @@ _HOMES = {
         "ReliefF",
     ),
     "vicinal.baselines": ("LDA", "NCA"),
+    "vicinal.scale": ("fit_distributed",),
     "vicinal.index": ("ExactIndex", "BinaryIndex", "FaissIndex"),
     "vicinal.predict": (
         "KNNClassifier",

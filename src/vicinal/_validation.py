@@ -98,5 +98,16 @@ def check_regression_input(
 
 def check_target_input(estimator: Any, X: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Return dense X as floats and y (n,) as it is: numbers or class names."""
+    refuse_distributed(estimator, X)
     X, y = validate_data(estimator, X, y, dtype=list(FLOATS))
     return X, y
+
+
+def refuse_distributed(estimator: Any, X: Any) -> None:
+    """Refuse a dask collection, which would be gathered in one place without a word."""
+    if type(X).__module__.partition(".")[0].startswith("dask"):
+        raise ValueError(
+            f"X is a dask collection, which {type(estimator).__name__}.fit would gather in memory; "
+            "gradient metrics fit it in place by vicinal.scale.fit_distributed(estimator, X, y). "
+            "Otherwise pass X.compute()."
+        )

@@ -1,0 +1,367 @@
+"""GW, EGOP and EJOP on dask collections: a map-reduce of sums, on the scheduler at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.metric import _bandwidth as selection
+from vicinal.metric._gradient_estimate import Setting
+from vicinal.metric._gradient_metric import GradientMetric, nothing_near
+from vicinal.metric._gradient_options import check_real_target
+from vicinal.metric._gradient_sums import GradientSums, sum_gradients
+from vicinal.metric._options import check_whole
+from vicinal.scale import _chunk_sums as sums_of
+
+# Results that are merged at a time.
+_FAN_IN = 4
+# Points of a round at least.
+_LEAST_POINTS = 64
+
+
+def fit_distributed(
+    estimator: GradientMetric, X: Any, y: Any, *, n_reference: int | None = None, client: Any = None
+) -> GradientMetric:
+    """Fit a gradient metric on a dask array or frame, never holding X in one place.
+
+    Samples stay in their chunks. To the gradient at a point every chunk contributes its sums
+    Σ_j w_j [1, x_j, y_j, y_j x_j] ("analytic") or its nearest rows ("local-linear"), which merge
+    to those of the whole. The result is that of ``estimator.fit`` on all rows in memory,
+    to rounding.
+
+    Parameters
+    ----------
+    estimator : GradientWeights, EGOP or EJOP
+        Fitted in place.
+    X : dask array of shape (n, n_features), or dask frame
+    y : dask array or series of shape (n,)
+        In the same chunks as X, where those have unknown lengths.
+    n_reference : int or None
+        Estimate from this many random rows, which every worker then holds, instead of from all.
+        Needed for ``estimator="difference"`` and for "local-linear" with a bandwidth.
+    client : distributed.Client or None
+        None takes the current scheduler: the latest client's, or threads.
+
+    Returns
+    -------
+    GradientMetric
+        The estimator.
+
+    Notes
+    -----
+    Settings are chosen on at most 3000 random rows, gathered where this is called. Points are
+    worked off in rounds, as many at a time as have sums no larger than a chunk; X is read once for
+    an overview, once for the 3000 rows and twice a round: ``persist`` it where loading is slow and
+    the workers together have room. Else a worker holds the chunks it is at work on, the points of
+    a round and a few sums, each no larger than a chunk. Time O(points · rows · d). A worker that is
+    lost costs time only, as long as its chunks can be loaded again.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from vicinal import EGOP
+    >>> from vicinal.scale import fit_distributed
+    >>> X = da.random.default_rng(0).normal(size=(400, 3), chunks=(100, 3))
+    >>> metric = fit_distributed(EGOP(random_state=0), X, np.sin(X[:, 1]))
+    >>> int(metric.feature_relevance_.argmax())
+    1
+    """
+    if not isinstance(estimator, GradientMetric):
+        raise ValueError(f"fit_distributed takes GradientWeights, EGOP or EJOP; got {estimator!r}.")
+    size = None if n_reference is None else check_whole("n_reference", n_reference)
+    shards = _open(X, y, client)
+    rule = _read_targets(estimator, shards)
+    _learn(estimator, shards, rule, size)
+    return estimator
+
+
+@dataclass(frozen=True)
+class Shards:
+    """Chunks of X and y that are not empty, as delayed values, and what is known of them."""
+
+    X: tuple[Any, ...]
+    y: tuple[Any, ...]
+    census: sums_of.Census
+    names: Any
+    client: Any
+
+    def compute(self, tasks: Sequence[Any]) -> list[Any]:
+        """Run tasks on the scheduler."""
+        import dask
+
+        return list(dask.compute(*tasks, scheduler=self.client))
+
+    def hold(self, task: Any) -> Any:
+        """Run a task and leave its result with a worker, which a later one can make again.
+
+        What is needed by this task and by later ones is let go in between: no chunk waits. The
+        worker forgets the result once nobody here refers to what is returned.
+        """
+        import dask
+
+        held = dask.persist(task)[0] if self.client is None else self.client.persist(task)
+        self.compute([dask.delayed(len)(held)])
+        return held
+
+    def local_rows(self, rows: IntArray) -> list[IntArray]:
+        """Return sorted rows of the whole as rows of each chunk."""
+        ends = np.cumsum(self.census.sizes)
+        starts = ends - self.census.sizes
+        cuts = np.searchsorted(rows, np.concatenate([starts, ends[-1:]]))
+        return [rows[a:b] - s for a, b, s in zip(cuts[:-1], cuts[1:], starts, strict=True)]
+
+
+def _open(X: Any, y: Any, client: Any) -> Shards:
+    """Split collections into chunks and take their census."""
+    from dask import delayed
+
+    X_parts, y_parts = _parts(X, y)
+    census = delayed(sums_of.take_census, pure=False)
+    tasks = [census(a, b, i) for i, (a, b) in enumerate(zip(X_parts, y_parts, strict=True))]
+    probe = Shards(tuple(X_parts), tuple(y_parts), None, None, client)  # type: ignore[arg-type]
+    found = probe.compute(tasks)
+    kept = [i for i, part in enumerate(found) if part.n_rows]
+    if not kept:
+        raise ValueError("X has no rows (n_samples=0).")
+    return Shards(
+        tuple(X_parts[i] for i in kept),
+        tuple(y_parts[i] for i in kept),
+        sums_of.merge_all([found[i] for i in kept]),
+        getattr(X, "columns", None),
+        client,
+    )
+
+
+def _parts(X: Any, y: Any) -> tuple[list[Any], list[Any]]:
+    """Return the chunks of both collections as delayed values."""
+    try:
+        import dask.array as da
+    except ImportError as error:
+        raise ImportError("fit_distributed needs dask: pip install 'vicinal[dask]'.") from error
+    if isinstance(X, da.Array):
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, got shape {X.shape}.")
+        X = X.rechunk({1: -1})
+        known = not np.isnan(X.shape[0])
+        if known and not hasattr(y, "to_delayed"):
+            y = da.from_array(np.asarray(y), chunks=(X.chunks[0],))
+        if known and isinstance(y, da.Array) and y.shape[0] == X.shape[0]:
+            y = y.rechunk({0: X.chunks[0]})
+    for name, value in (("X", X), ("y", y)):
+        if not hasattr(value, "to_delayed"):
+            raise ValueError(
+                f"{name} must be a dask array or frame, got {type(value).__name__}; for data in "
+                "memory call the estimator's own fit."
+            )
+    X_parts, y_parts = (list(np.ravel(part.to_delayed())) for part in (X, y))
+    if len(X_parts) != len(y_parts):
+        raise ValueError(
+            f"X has {len(X_parts)} chunks of rows and y {len(y_parts)}: give both the same."
+        )
+    return X_parts, y_parts
+
+
+def _read_targets(estimator: Any, shards: Shards) -> sums_of.TargetRule:
+    """Let the estimator check a few rows with every target there is, and say how y is read."""
+    census = shards.census
+    # Three rows each: scikit-learn takes all-different targets for a mistake.
+    few = np.repeat(census.distinct, 3)
+    rows: Any = np.repeat(census.row, len(few), axis=0)
+    if shards.names is not None:
+        import pandas as pd
+
+        rows = pd.DataFrame(rows, columns=shards.names)
+    _, targets = estimator._check_input(rows, few)
+    many = len(census.distinct) >= sums_of.MOST_DISTINCT
+    if not targets.is_real:
+        if many:
+            raise ValueError(f"y holds {sums_of.MOST_DISTINCT} classes or more: too many.")
+        prior = census.counts / census.n_rows
+        return sums_of.TargetRule(False, census.distinct, 0.0, 1.0, prior)
+    labels = None
+    mean, spread = census.mean, census.spread
+    if not many and len(census.distinct) == 2 and census.distinct.dtype.kind not in "fc":
+        labels = census.distinct
+        mean = float(check_real_target(labels) @ census.counts) / census.n_rows
+        spread = census.n_rows * mean * (1 - mean)
+    deviation = float(np.sqrt(spread / census.n_rows))
+    return sums_of.TargetRule(True, labels, mean, deviation, np.zeros(1))
+
+
+def _learn(
+    estimator: Any, shards: Shards, rule: sums_of.TargetRule, n_reference: int | None
+) -> None:
+    """Do what the fit in memory does, with the same random draws."""
+    n_rows, n_features = shards.census.n_rows, shards.census.row.shape[1]
+    random = check_random_state(estimator.random_state)
+    X, y = _gather(shards, _draw(random, n_rows, selection.CV_ROWS))
+    targets = rule.targets(y)
+    distinct = selection.distinct_rows(X, targets, np.ones(len(X)), random)
+    probe = selection.probe_rows(X, distinct, random)
+    median = selection.median_distance(probe)
+    if median == 0:
+        raise ValueError(
+            f"all of {len(X)} random rows of X are equal: there is no direction to learn."
+        )
+    path = estimator._choose(X, targets, distinct, probe, median, random)
+    chosen = estimator._evaluation_rows(path[0], n_rows, n_features, random)
+    chosen = np.arange(n_rows) if chosen is None else chosen
+    drawn = None if n_reference is None else _draw(random, n_rows, n_reference)
+    components: FloatArray | None = None
+    for setting in path:
+        for attempt in estimator._attempts(setting, median, n_rows):
+            plan = sums_of.Plan(
+                attempt,
+                components,
+                shards.census.sums / n_rows,
+                rule,
+                own=drawn is None or len(drawn) == n_rows,
+            )
+            sums, gradients = _evaluate(shards, plan, chosen, drawn, estimator.store_gradients)
+            if selection.found_gradients(sums, targets, attempt):
+                break
+        else:
+            raise nothing_near(attempt, median)
+        components = selection.keep_scale(estimator._metric(sums, setting.power), probe, median)
+    _keep(estimator, len(path), X.dtype.name, attempt, sums, gradients)
+
+
+def _keep(
+    estimator: Any,
+    n_iter: int,
+    dtype: str,
+    setting: Setting,
+    sums: GradientSums,
+    gradients: FloatArray | None,
+) -> None:
+    estimator._part = None
+    estimator.n_iter_, estimator._dtype = n_iter, dtype
+    estimator._keep_setting(setting)
+    estimator._keep_metric(sums)
+    if gradients is not None:
+        real = gradients.shape[1] == 1
+        estimator.gradients_ = gradients[:, 0] if real else gradients.transpose(0, 2, 1)
+
+
+def _draw(random: np.random.RandomState, n_rows: int, most: int) -> IntArray:
+    """Return at most so many random rows, sorted."""
+    rows: IntArray = np.arange(n_rows)
+    return rows if n_rows <= most else np.sort(random.permutation(n_rows)[:most])
+
+
+def _take(X: Any, rows: IntArray) -> FloatArray:
+    return sums_of.as_rows(X)[rows]
+
+
+def _take_both(X: Any, y: Any, rows: IntArray) -> tuple[FloatArray, AnyArray]:
+    return sums_of.as_rows(X)[rows], sums_of.as_vector(y)[rows]
+
+
+def _join(parts: Sequence[tuple[FloatArray, AnyArray]]) -> tuple[FloatArray, AnyArray]:
+    return np.concatenate([X for X, _ in parts]), np.concatenate([y for _, y in parts])
+
+
+def _rows_of(shards: Shards, rows: IntArray) -> list[Any]:
+    """Return delayed (X, y) of some rows, one value for each chunk that has any."""
+    from dask import delayed
+
+    take = delayed(_take_both, pure=False)
+    places = zip(shards.X, shards.y, shards.local_rows(rows), strict=True)
+    return [take(X, y, local) for X, y, local in places if len(local)]
+
+
+def _gather(shards: Shards, rows: IntArray) -> tuple[FloatArray, AnyArray]:
+    return _join(shards.compute(_rows_of(shards, rows)))
+
+
+def _evaluate(
+    shards: Shards, plan: sums_of.Plan, chosen: IntArray, drawn: IntArray | None, keep: bool
+) -> tuple[GradientSums, FloatArray | None]:
+    """Return the sums over gradients at the chosen rows, and the gradients if ``keep``."""
+    from dask import delayed
+
+    how: Any = delayed(plan, pure=False, traverse=False)
+    if drawn is not None:
+        sample = shards.hold(delayed(_join, pure=False)(_rows_of(shards, drawn)))
+        estimate = delayed(sums_of.gradients_from_sample, pure=False)
+        fields = [estimate(points, sample, how) for points in _points_of(shards, chosen)]
+        return _run(shards, fields, keep)
+    # One round after the other: in each, a chunk is asked for once, so that none is copied about.
+    rounds = np.array_split(chosen, -(-len(chosen) // _points_a_round(shards, plan)))
+    done = []
+    for rows in rounds:
+        points = shards.hold(delayed(np.concatenate, pure=False)(_points_of(shards, rows)))
+        done.append(_run(shards, [_from_all_chunks(shards, plan.setting, points, how)], keep))
+    gradients = [part for _, part in done if part is not None]
+    sums = sums_of.merge_all([part for part, _ in done])
+    return sums, np.concatenate(gradients) if keep else None
+
+
+def _run(shards: Shards, fields: list[Any], keep: bool) -> tuple[GradientSums, FloatArray | None]:
+    """Return the sums over delayed gradients, and these if ``keep``."""
+    from dask import delayed
+
+    total = delayed(_sum, pure=False)
+    sums, *gradients = shards.compute(
+        [_merged([total(field) for field in fields]), *(fields if keep else [])]
+    )
+    return sums, np.concatenate(gradients) if keep else None
+
+
+def _sum(gradients: FloatArray) -> GradientSums:
+    return sum_gradients(gradients, np.ones(len(gradients)))
+
+
+def _from_all_chunks(shards: Shards, setting: Setting, points: Any, how: Any) -> Any:
+    """Return delayed gradients at points, to which every chunk contributes."""
+    from dask import delayed
+
+    pair = delayed(_pair_function(setting), pure=False)
+    pairs = [pair(points, X, y, how) for X, y in zip(shards.X, shards.y, strict=True)]
+    return delayed(sums_of.gradients_from, pure=False)(_merged(pairs), how)
+
+
+def _points_of(shards: Shards, rows: IntArray) -> list[Any]:
+    """Return delayed X of some rows, one value for each chunk that has any."""
+    from dask import delayed
+
+    take = delayed(_take, pure=False)
+    places = zip(shards.X, shards.local_rows(rows), strict=True)
+    return [take(X, local) for X, local in places if len(local)]
+
+
+def _pair_function(setting: Setting) -> Any:
+    if setting.estimator == "analytic":
+        return sums_of.pair_sums
+    if setting.estimator == "local-linear" and setting.n_local is not None:
+        return sums_of.pair_neighbours
+    raise ValueError(
+        f"estimator={setting.estimator!r} with a fixed reach has no sums that chunks can add to: "
+        "give n_reference, the number of random rows to estimate from, or take "
+        "estimator='analytic'."
+    )
+
+
+def _points_a_round(shards: Shards, plan: sums_of.Plan) -> int:
+    """Return how many points have sums no larger than the largest chunk."""
+    n_columns = len(plan.rule.prior)
+    held = 2 if plan.rule.is_real else n_columns
+    if plan.setting.n_local is not None:
+        held = max(plan.setting.n_local, n_columns)
+    return max(_LEAST_POINTS, max(shards.census.sizes) // held)
+
+
+def _merged(parts: list[Any]) -> Any:
+    """Return delayed parts merged, a few at a time, always in the same order."""
+    from dask import delayed
+
+    merge = delayed(sums_of.merge_all, pure=False)
+    while len(parts) > 1:
+        parts = [merge(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+    return parts[0]
