@@ -334,12 +334,8 @@ class GradientDiffusionMap(MetricLearner):
 
     def _gradient_metric(self, y: AnyArray) -> GradientMetric:
         if self.gradients is None:
-            return gradient_metric(
-                y,
-                n_evaluations=_EVALUATIONS,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
+            options = {"random_state": self.random_state, "n_jobs": self.n_jobs}
+            return gradient_metric(y, n_evaluations=_EVALUATIONS, **options)
         if not isinstance(self.gradients, GradientMetric):
             raise ValueError(
                 f"gradients must be EGOP, EJOP, GradientWeights or None; got {self.gradients!r}."
