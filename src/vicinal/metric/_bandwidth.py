@@ -30,6 +30,8 @@ _MEDIAN_ROWS = 1000
 # Mean squared change of f over a bandwidth, in variances of y, below which nothing was near.
 _NOTHING_NEAR = 1e-12
 
+# Up to this many features fits are cheap enough to try more neighbours.
+_FEW_FEATURES = 20
 # Share of the error a further iteration must save.
 _WORTH_AN_ITERATION = 0.01
 # Multiplications local linear fits of one half may take.
@@ -88,9 +90,10 @@ def keep_scale(components: FloatArray, probe: FloatArray, median: float) -> Floa
 
 
 def local_neighbours(n_rows: int, n_features: int) -> tuple[int, ...]:
-    """Return how many neighbours local linear fits may take: 2d and 5d, within reason."""
+    """Return how many neighbours local linear fits may take: 2d, 5d, and 10d if that is few."""
     most = max(2, min(n_rows // 2, 500))
-    counts = {min(max(multiple * n_features, 10), most) for multiple in (2, 5)}
+    multiples = (2, 5, 10) if n_features <= _FEW_FEATURES else (2, 5)
+    counts = {min(max(multiple * n_features, 10), most) for multiple in multiples}
     return tuple(sorted(counts))
 
 

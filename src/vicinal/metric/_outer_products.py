@@ -52,7 +52,7 @@ _SHARED = """
     confidence : float, default=0.05
         δ of the theoretical indicator.
     n_local : int or None
-        Neighbours of a local linear fit; None chooses between 2d and 5d.
+        Neighbours of a local linear fit; None chooses between 2d and 10d.
     ridge : float or None
         Ridge of a local linear fit, in mean variances of its neighbours; None chooses.
     store_gradients : bool, default=False
