@@ -7,23 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_digits, load_wine
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import MLNG, KNNClassifier
-
-# A repeated row is its own nearest neighbour and a weighted one is not, so the two must differ;
-# scikit-learn marks its own stochastic learners likewise.
-NOT_REPETITION = {
-    f"check_sample_weight_equivalence_on_{kind}_data": "weights count votes, not copies of rows"
-    for kind in ("dense", "sparse")
-}
-
-
-@parametrize_with_checks(
-    [MLNG(max_iter=4, random_state=0)], expected_failed_checks=lambda estimator: NOT_REPETITION
-)
-def test_mlng_passes_the_estimator_checks(estimator, check):
-    check(estimator)
 
 
 def scaled_digits():
@@ -230,3 +215,11 @@ def test_the_callback_sees_every_epoch_and_can_stop():
     assert metric.n_iter_ == 2
     assert [p.epoch for p in seen] == [1, 2]
     assert seen[-1].seconds_left >= 0
+
+
+def test_a_verbose_fit_says_how_far_it_is(capsys):
+    X, y = two_clouds(80)
+    MLNG(max_iter=3, random_state=0, verbose=2).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert any("settings" in line and "inner error" in line for line in lines)
+    assert any("[MLNG] fit" in line and "loss" in line and "s left" in line for line in lines)

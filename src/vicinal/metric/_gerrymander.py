@@ -74,7 +74,7 @@ class MLNG(MetricLearner):
     reuse : int or "auto"
         Updates for which inferred sets are kept; "auto" is 1, or 8 for solver "psd".
     tol : float, default=1e-4
-        Stop when the mean loss is below this, or no longer falls by this share.
+        Stop when the mean loss of an epoch is below this: there is nothing left to learn.
     validation_fraction : float, default=0.25
         Share of the rows held out while settings are chosen.
     warm_start : bool, default=False
@@ -295,7 +295,7 @@ class MLNG(MetricLearner):
 
     def _watch(self, progress: Progress) -> bool:
         if self.verbose > (1 if progress.stage == "settings" else 0):
-            sys.stdout.write(f"[MLNG] {progress}\n")
+            sys.stdout.write(f"[MLNG] {progress.describe()}\n")
             sys.stdout.flush()
         return bool(self.callback(progress)) if self.callback is not None else False
 

@@ -67,6 +67,14 @@ class Progress:
     inner_error: float | None
     seconds_left: float | None
 
+    def describe(self) -> str:
+        """Return a line for people: "fit, lda: epoch 3 of 12, loss 0.0512, 4 s left"."""
+        line = f"{self.stage}, {self.setting}: epoch {self.epoch} of {self.n_epochs}"
+        line += f", loss {self.loss:.4f}"
+        if self.inner_error is not None:
+            line += f", inner error {self.inner_error:.4f}"
+        return line if self.seconds_left is None else f"{line}, {self.seconds_left:.0f} s left"
+
 
 Watch = Callable[[Progress], bool]
 
