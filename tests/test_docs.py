@@ -164,6 +164,18 @@ def test_committed_results_are_whole_runs_of_known_experiments() -> None:
     json.dumps(records, allow_nan=False)
 
 
+def test_the_caution_about_raw_features_is_true_of_the_records() -> None:
+    """The page says that MLNG's raw lines repeat its z-scored ones; if that ends, so must it."""
+    from vicinal.experiments._results_page import read_results
+
+    errors = {record["experiment"]: record["errors"] for record in read_results(DOCS / "results")}
+    raw = [name for name in errors if "_mlng_" in name and "_raw_" in name]
+    assert len(raw) == 21
+    assert all(errors[name] == errors[name.replace("_raw_", "_zscore_")] for name in raw)
+    plain = "trivedi2014_euclidean_letter_raw_k3"
+    assert errors[plain] != errors[plain.replace("_raw_", "_zscore_")]
+
+
 def test_the_results_page_shows_every_record(site: Path) -> None:
     from vicinal.experiments._results_page import figure, read_results, signed
 

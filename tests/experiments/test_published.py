@@ -154,6 +154,11 @@ def test_doubts_say_what_the_source_leaves_open() -> None:
     assert all(experiment.doubts for experiment in published_experiments())
 
 
+def test_raw_cells_say_that_mlng_scales_by_itself() -> None:
+    for experiment in select_experiments(["*_mlng_*_raw_*"]):
+        assert any("not a second measurement" in doubt for doubt in experiment.doubts)
+
+
 def test_the_best_rival_is_the_lowest_published_figure() -> None:
     (experiment,) = select_experiments(["trivedi2014_mlng_letter_zscore_k3"])
     assert experiment.rival == ("gblmnn", 2.92)

@@ -182,9 +182,21 @@ def _print_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
     if any(outcome.quick for outcome in outcomes):
         console.print(QUICK, style="bold yellow")
     else:
-        console.print(tally([outcome_record(outcome) for outcome in outcomes]), soft_wrap=True)
+        for group, members in _by_method_and_scale(outcomes).items():
+            sentence = tally([outcome_record(outcome) for outcome in members])
+            console.print(f"{group}: {sentence}", soft_wrap=True, markup=False)
     for message in dict.fromkeys(message for outcome in failed for message in outcome.messages):
         console.print(f"failed: {message}", style="red", markup=False, soft_wrap=True)
+
+
+def _by_method_and_scale(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+    """Group outcomes; a count over several preparations would count some measurements twice."""
+    groups: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        experiment = outcome.experiment
+        name = f"{experiment.method}, scale {experiment.preparation['scale']}"
+        groups.setdefault(name, []).append(outcome)
+    return groups
 
 
 def _write(outcomes: Sequence[Outcome], json: Path | None, page: Path | None) -> None:
