@@ -205,16 +205,17 @@ def test_intervals_without_stored_gradients_say_what_to_do():
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_points_added_in_parts_give_what_points_added_at_once_give(estimator):
     X, y, _ = index_data(300, d=5)
-    weights = np.random.default_rng(0).uniform(0.5, 1.5, 200)
-    weights /= weights.mean()
+    weights = np.random.default_rng(0).uniform(0.5, 5, 300)
 
     def learner():
         return EGOP(estimator, random_state=0, store_gradients=True)
 
-    together = learner().partial_fit(X[:100], y[:100]).partial_fit(X[100:], None)
-    apart = learner().partial_fit(X[:100], y[:100])
+    first = slice(0, 100)
+    together = learner().partial_fit(X[first], y[first], weights[first])
+    together.partial_fit(X[100:], sample_weight=weights[100:])
+    apart = learner().partial_fit(X[first], y[first], weights[first])
     for part in (slice(100, 130), slice(130, 201), slice(201, 300)):
-        apart.partial_fit(X[part])
+        apart.partial_fit(X[part], sample_weight=weights[part])
     assert apart.n_evaluations_ == together.n_evaluations_ == 300
     np.testing.assert_allclose(apart.outer_product_, together.outer_product_, rtol=1e-9)
     np.testing.assert_allclose(apart.gradients_, together.gradients_, rtol=1e-9, atol=1e-12)
@@ -367,6 +368,18 @@ def test_a_constant_target_is_refused(value):
     X, _, _ = index_data(60, d=4)
     with pytest.raises(ValueError, match="y is constant"):
         EGOP().fit(X, np.full(60, value))
+
+
+def test_a_target_whose_squares_overflow_is_refused():
+    X, y, _ = index_data(60, d=4)
+    with pytest.raises(ValueError, match="squares overflow; rescale"):
+        EGOP().fit(X, y * 1e200)
+
+
+def test_too_few_rows_for_the_theoretical_indicator_are_refused_with_a_way_out():
+    X, y, _ = index_data(60, d=4)
+    with pytest.raises(ValueError, match="use indicator='practical'"):
+        EGOP("difference", indicator="theoretical").fit(X, y)
 
 
 @pytest.mark.parametrize("learner", [EGOP, EJOP])

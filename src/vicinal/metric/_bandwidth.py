@@ -292,3 +292,19 @@ def widest_setting(setting: Setting, median: float, n_rows: int) -> Setting:
 def local_kernel(kernel: str) -> str:
     """Return the kernel that weighs neighbours: a compact one."""
     return "epanechnikov" if kernel == "gaussian" else kernel
+
+
+def nothing_near(setting: Setting, median: float) -> ValueError:
+    """Return the error for a bandwidth too small for any gradient, with a better one."""
+    if setting.estimator == "difference" and setting.indicator == "theoretical":
+        return ValueError(
+            f"no point has as many rows within half of bandwidth={setting.bandwidth:g} as the "
+            "theoretical indicator asks for; use indicator='practical', more rows, fewer features "
+            "or a larger bandwidth."
+        )
+    ratio = GAUSSIAN_RULE if setting.kernel == "gaussian" else COMPACT_RULE
+    return ValueError(
+        f"no gradient could be estimated with bandwidth={setting.bandwidth:g}: hardly any two "
+        f"rows that near differ in y. The median distance between rows is {median:.4g}; try "
+        f"bandwidth={ratio * median:.4g}, or None to have it chosen by cross-validation."
+    )

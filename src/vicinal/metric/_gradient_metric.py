@@ -126,8 +126,9 @@ class GradientMetric(MetricLearner):
         else:
             X = check_transform_input(self, X, accept_sparse=False)
             sums, reference = self._resume()
-            weights = plain_checks.check_weights(sample_weight, len(X))
-            weights = np.ones(len(X)) if weights is None else weights
+            checks.check_point_weights(sample_weight, len(X))
+            weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight)
+            weights = np.broadcast_to(weights, len(X)) / self._weight_scale
             added, gradients = self._evaluate(X, weights, reference, own=False)
             sums = sums.merge(added)
             if gradients is not None:
@@ -181,8 +182,7 @@ class GradientMetric(MetricLearner):
     ) -> tuple[GradientSums, Reference]:
         X, targets = self._check_input(X, y)
         random = check_random_state(self.random_state)
-        weights = plain_checks.check_weights(sample_weight, len(X))
-        weights = np.ones(len(X)) if weights is None else weights
+        weights, self._weight_scale = checks.check_point_weights(sample_weight, len(X))
         distinct = selection.distinct_rows(X, targets, weights, random)
         probe = selection.probe_rows(X, distinct, random)
         median = selection.median_distance(probe)
@@ -230,7 +230,7 @@ class GradientMetric(MetricLearner):
             sums, gradients = self._evaluate(*points, reference, own=True)
             if selection.found_gradients(sums, targets, setting):
                 return sums, gradients, reference
-        raise nothing_near(attempts[0], median)
+        raise selection.nothing_near(attempts[0], median)
 
     def _evaluate(
         self, X: AnyArray, weights: FloatArray, reference: Reference, *, own: bool
@@ -384,13 +384,3 @@ def interval(values: FloatArray, level: float) -> FloatArray:
         raise ValueError(f"level must be between 0 and 1, got {level!r}.")
     tails = [(1 - level) / 2, (1 + level) / 2]
     return np.quantile(values, tails, axis=0).T
-
-
-def nothing_near(setting: Setting, median: float) -> ValueError:
-    """Return the error for a bandwidth too small for any gradient, with a better one."""
-    ratio = selection.GAUSSIAN_RULE if setting.kernel == "gaussian" else selection.COMPACT_RULE
-    return ValueError(
-        f"no gradient could be estimated with bandwidth={setting.bandwidth:g}: hardly any two "
-        f"rows that near differ in y. The median distance between rows is {median:.4g}; try "
-        f"bandwidth={ratio * median:.4g}, or None to have it chosen by cross-validation."
-    )

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import type_of_target
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index import ExactIndex
 from vicinal.metric._gradient_estimate import Reference, Setting
-from vicinal.metric._options import check_choice, check_positive, check_whole
+from vicinal.metric._options import check_choice, check_positive, check_weights, check_whole
 from vicinal.metric._smoothing import KERNELS, Coordinates, Sample, Targets
 
 ESTIMATORS = ("auto", "analytic", "difference", "local-linear")
@@ -64,7 +64,7 @@ def check_step(step: Any, n_features: int, n_columns: int, n_iter: int) -> Any:
 def check_real_target(y: AnyArray) -> FloatArray:
     """Return y as floats; two classes become 0 and 1; refuse more classes."""
     y = np.asarray(y)
-    if type_of_target(y) == "unknown":
+    if y.dtype.kind == "O" and type_of_target(y) == "unknown":
         raise ValueError("Unknown label type: y must hold numbers or two classes.")
     distinct = np.unique(y)
     classes = y.dtype.kind not in "fc" and (
@@ -96,6 +96,13 @@ def is_multiclass(y: AnyArray) -> bool:
     if y.dtype.kind in "iu" and distinct > _MANY_CLASSES:
         return False
     return distinct > 2 and type_of_target(y) == "multiclass"
+
+
+def check_point_weights(sample_weight: Any, n_rows: int) -> tuple[FloatArray, float]:
+    """Return weights (n,) of mean 1, and what they were divided by."""
+    weights = check_weights(sample_weight, n_rows)
+    scale = 1.0 if sample_weight is None else float(np.asarray(sample_weight, float).mean())
+    return np.ones(n_rows) if weights is None else weights, scale
 
 
 def check_classes(y: AnyArray) -> tuple[AnyArray, IntArray]:

@@ -25,6 +25,8 @@ KERNELS = ("gaussian", *COMPACT)
 
 # Samples a tile: with 256 queries a tile of float32 weights is 1 MB and stays in cache.
 TILE = 1024
+# Gradients of larger targets have outer products no float can hold.
+_LARGEST = 1e100
 # Rows that are mapped at a time.
 _CHUNK = 4096
 # Below this many samples products in float64 cost nothing that matters.
@@ -64,12 +66,16 @@ class Targets:
 
 def real_targets(y: AnyArray) -> Targets:
     """Return y (n,), standardised, as targets; refuse a constant y."""
+    if np.abs(y).max() > _LARGEST:
+        raise ValueError(
+            f"y holds values up to {np.abs(y).max():g}, whose squares overflow; rescale them."
+        )
     centred = y - y.mean()
     scale = float(np.abs(centred).max())
     if scale == 0 or not scale > 1e-12 * float(np.abs(y).max()):
         raise ValueError(
-            f"y is constant ({y[0]!r}): a constant function has no gradient to learn a metric "
-            "from. Check the target column."
+            f"y is constant ({float(y[0])!r}): a constant function has no gradient to learn a "
+            "metric from. Check the target column."
         )
     deviation = scale * float(np.std(centred / scale))
     return Targets(centred / deviation, np.zeros(len(y), np.int64), 1, deviation)
