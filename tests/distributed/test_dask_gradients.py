@@ -20,7 +20,7 @@ from vicinal.scale import fit_distributed
 N_CHUNKS, CHUNK_ROWS, N_FEATURES = 16, 1500, 20
 
 
-def make_data(n_rows=1300, seed=0):
+def make_data(n_rows=700, seed=0):
     X = np.random.default_rng(seed).normal(size=(n_rows, 4))
     return X, np.sin(2 * X[:, 0]) + 0.5 * X[:, 1]
 
@@ -47,10 +47,11 @@ def assert_same_fit(found, expected):
     [
         (vicinal.EGOP("analytic"), lambda y: y),
         (vicinal.EGOP("analytic", bandwidth=0.7, n_evaluations=300), lambda y: y),
-        (vicinal.EGOP(n_iter=2, n_evaluations=200), lambda y: y),
+        (vicinal.EGOP(n_evaluations=100), lambda y: y),
+        (vicinal.EGOP("local-linear", bandwidth="rule", n_iter=3), lambda y: y),
         (vicinal.EGOP("analytic"), lambda y: y > 0),
         (vicinal.EGOP("analytic"), lambda y: np.where(y > 0, "high", "low")),
-        (vicinal.EGOP("local-linear", n_evaluations=200), lambda y: (100 * y).astype(int)),
+        (vicinal.EGOP("local-linear", n_local=12, ridge=0.3), lambda y: (100 * y).astype(int)),
         (vicinal.EJOP("analytic"), letters),
         (vicinal.EJOP("local-linear", n_local=20, n_evaluations=100), letters),
         (vicinal.EJOP("analytic", temperature=None), lambda y: np.round(y)),
@@ -64,8 +65,8 @@ def test_the_distributed_fit_is_the_fit_in_memory(learner, target):
     expected = clone(learner).set_params(random_state=0).fit(X, y)
     found = fit_distributed(
         clone(learner).set_params(random_state=0),
-        da.from_array(X, chunks=(300, 3)),
-        da.from_array(y, chunks=500),
+        da.from_array(X, chunks=(200, 3)),
+        da.from_array(y, chunks=300),
     )
     assert_same_fit(found, expected)
     if hasattr(expected, "classes_"):
@@ -151,6 +152,8 @@ def test_what_cannot_be_fitted_is_refused_in_words():
         fit_distributed(egop, chunked, 0 * target)
     with pytest.raises(ValueError, match="one class"):
         fit_distributed(vicinal.EJOP(), chunked, np.zeros(200, int))
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        fit_distributed(vicinal.EJOP(), chunked, target)
     with pytest.raises(ValueError, match="y holds 3 classes; EGOP takes"):
         fit_distributed(egop, chunked, letters(y))
     with pytest.raises(ValueError, match="give both the same"):
@@ -168,7 +171,7 @@ def test_what_cannot_be_fitted_is_refused_in_words():
 def client():
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -143,8 +143,8 @@ class GradientDiffusionMap(MetricLearner):
 
     on the graph of nearest neighbours; the coordinates are λ^t φ for the leading eigenpairs of
     D⁻¹W, those of the normalised Laplacian. g(x) is the estimated gradient ∇f(x) for a real target
-    or two classes; for more classes, Σ_c |J_c(x)|. Unlike EGOP, which averages gradients over all
-    rows, it keeps what they say about each place.
+    or two classes; for more classes, ``Σ_c |J_c(x)|``. Unlike EGOP, which averages gradients over
+    all rows, it keeps what they say about each place.
 
     Parameters
     ----------

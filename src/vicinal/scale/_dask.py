@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric import _bandwidth as selection
 from vicinal.metric._gradient_estimate import Setting
-from vicinal.metric._gradient_metric import GradientMetric, nothing_near
+from vicinal.metric._gradient_metric import GradientMetric
 from vicinal.metric._gradient_options import check_real_target
 from vicinal.metric._gradient_sums import GradientSums, sum_gradients
 from vicinal.metric._options import check_whole
@@ -171,8 +171,8 @@ def _read_targets(estimator: Any, shards: Shards) -> sums_of.TargetRule:
     """Let the estimator check a few rows with every target there is, and say how y is read."""
     census = shards.census
     # Three rows each: scikit-learn takes all-different targets for a mistake.
-    few = np.repeat(census.distinct, 3)
-    rows: Any = np.repeat(census.row, len(few), axis=0)
+    few = np.repeat(_representatives(census.distinct), 3)
+    rows: Any = np.broadcast_to(census.row, (len(few), census.row.shape[1]))
     if shards.names is not None:
         import pandas as pd
 
@@ -192,6 +192,15 @@ def _read_targets(estimator: Any, shards: Shards) -> sums_of.TargetRule:
         spread = census.n_rows * mean * (1 - mean)
     deviation = float(np.sqrt(spread / census.n_rows))
     return sums_of.TargetRule(True, labels, mean, deviation, np.zeros(1))
+
+
+def _representatives(distinct: AnyArray) -> AnyArray:
+    """Return targets that stand for all: every class, or some values of a quantity."""
+    if distinct.dtype.kind != "f" or not np.any(distinct % 1):
+        return distinct
+    broken = np.flatnonzero(distinct % 1)[:1]
+    spread = np.linspace(0, len(distinct) - 1, 50).astype(np.int64)
+    return distinct[np.unique(np.concatenate([broken, spread]))]
 
 
 def _learn(
@@ -215,7 +224,8 @@ def _learn(
     drawn = None if n_reference is None else _draw(random, n_rows, n_reference)
     components: FloatArray | None = None
     for setting in path:
-        for attempt in estimator._attempts(setting, median, n_rows):
+        attempts = estimator._attempts(setting, median, n_rows)
+        for attempt in attempts:
             plan = sums_of.Plan(
                 attempt,
                 components,
@@ -227,7 +237,7 @@ def _learn(
             if selection.found_gradients(sums, targets, attempt):
                 break
         else:
-            raise nothing_near(attempt, median)
+            raise selection.nothing_near(attempts[0], median)
         components = selection.keep_scale(estimator._metric(sums, setting.power), probe, median)
     _keep(estimator, len(path), X.dtype.name, attempt, sums, gradients)
 
