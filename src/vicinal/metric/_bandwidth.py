@@ -51,7 +51,8 @@ def distinct_rows(
     rows = np.flatnonzero(weights > 0)
     if len(rows) > CV_ROWS:
         rows = np.sort(random.permutation(rows)[:CV_ROWS])
-    facts = np.column_stack([X[rows], targets.values[rows], targets.codes[rows]])
+    # By target first: a rotation of the features then leaves the order, and so the halves, alone.
+    facts = np.column_stack([targets.codes[rows], targets.values[rows], X[rows]])
     first = np.unique(facts, axis=0, return_index=True)[1]
     chosen: IntArray = rows[first]
     return chosen
