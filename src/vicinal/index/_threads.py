@@ -49,7 +49,7 @@ def map_blocks(
     function: Callable[[Block], Result], blocks: Sequence[Block], n_threads: int
 ) -> list[Result]:
     """Return ``function`` of every block, in order."""
-    with _one_blas_thread_each():
+    with one_blas_thread():
         if n_threads == 1 or len(blocks) == 1:
             return [function(block) for block in blocks]
         # Some libraries count threads for each caller, so every worker says it again.
@@ -58,7 +58,8 @@ def map_blocks(
 
 
 @contextmanager
-def _one_blas_thread_each() -> Iterator[None]:
+def one_blas_thread() -> Iterator[None]:
+    """Hold linear algebra to one thread: its threads spin between small products."""
     # The limit is the process's, not the thread's: the first caller sets it and the last lifts it,
     # or two overlapping searches would restore each other's limit.
     global _users, _limit

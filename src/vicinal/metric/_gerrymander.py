@@ -17,7 +17,7 @@ from vicinal._validation import (
     check_classification_input,
     check_neighbors,
 )
-from vicinal.index._threads import thread_count
+from vicinal.index._threads import one_blas_thread, thread_count
 from vicinal.metric import _options as checks
 from vicinal.metric._base import MetricLearner
 from vicinal.metric._frame import Frame, make_frame
@@ -266,7 +266,8 @@ class MLNG(MetricLearner):
         if not isinstance(options.init, str):
             options, outside = enter_frame(options, frame)
         rows = Rows(frame.enter(X), codes, X.shape[1], weights, frame.plain())
-        learned = learn(rows, options, self._watch)
+        with one_blas_thread():  # batches are small, and the result must not depend on threads
+            learned = learn(rows, options, self._watch)
         components = frame.fold(learned.components)
         if outside is not None:
             components = components + outside * learned.start_scale
