@@ -33,7 +33,9 @@ def compare(
     ] = "auto",
     folds: Annotated[int, Option(help="Folds, for kfold and grouped.")] = 5,
     repeats: Annotated[int, Option(help="Random splits, for repeated.")] = 10,
-    scale: Annotated[str, Option(help="zscore, histogram or none.")] = "zscore",
+    scale: Annotated[
+        str, Option(help="zscore, histogram, unit (rows of length 1) or none.")
+    ] = "zscore",
     pca: Annotated[int | None, Option(help="Keep so many principal components.")] = None,
     task: Annotated[str | None, Option(help="classification or regression, for a file.")] = None,
     impute: Annotated[bool, Option("--impute", help="Fill in missing values of a file.")] = False,

@@ -12,6 +12,7 @@ import numpy as np
 from vicinal import __version__
 from vicinal._types import Comparison, Dataset, Exhibit, Fold, Row
 from vicinal.data import PROTOCOLS
+from vicinal.data._registry import get_entry
 from vicinal.experiments._cells import Cell, Setting, Source, digest, plan_cells, record_key
 from vicinal.experiments._exhibit_file import read_exhibit
 from vicinal.experiments._folder import RunFolder, WriteError, explain_write_error
@@ -156,7 +157,7 @@ def describe_comparison(
         version=__version__,
         rows=rows,
         exhibits=exhibits,
-        citation=dataset.citation,
+        citation=describe_source(setting.source),
         notes=(*_notes_on_rows(plan), *notes),
     )
 
@@ -164,6 +165,15 @@ def describe_comparison(
 def count_classes(dataset: Dataset) -> int:
     """Return how many classes the targets hold, 0 for regression."""
     return len(np.unique(dataset.y)) if dataset.task == "classification" else 0
+
+
+def describe_source(source: Source) -> str:
+    """Say where a known data set comes from; a table of the user's own needs no telling."""
+    if source.path is not None:
+        return ""
+    entry = get_entry(source.name)
+    told = (entry.title, entry.source.page, entry.licence, f"cited as {entry.citation}")
+    return "; ".join(part for part in told if part)
 
 
 def describe_protocol(setting: Setting, n_folds: int) -> str:
@@ -187,6 +197,8 @@ def describe_preparation(preparation: Mapping[str, Any]) -> str:
 
 def _notes_on_rows(plan: Plan) -> tuple[str, ...]:
     notes = []
+    if plan.setting.source.path is None and (note := get_entry(plan.dataset.name).note):
+        notes.append(f"About {plan.dataset.name}: {note}.")
     if plan.setting.source.limit is not None:
         notes.append(f"Measured on a random sample of {len(plan.dataset.y):,} rows (--limit).")
     if plan.setting.source.impute:
