@@ -10,8 +10,8 @@ import threading
 
 import pytest
 
+from vicinal._writing import write_atomically
 from vicinal.experiments import RunFolder, WriteError
-from vicinal.experiments._folder import write_atomically
 
 CONFIGURATION = {"seed": 0, "source": {"name": "wine"}, "ks": [3, 7]}
 

@@ -293,12 +293,10 @@ def test_a_page_that_cannot_be_finished_leaves_the_old_one(
     path = tmp_path / "report.html"
     path.write_text("the old page")
 
-    def full_disk(draft: Path, content: bytes) -> None:
-        with draft.open("wb") as file:
-            file.write(content[:100])
+    def full_disk(file: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match="No space left"):
         write_page(make_comparison(), path)
     assert path.read_text() == "the old page"

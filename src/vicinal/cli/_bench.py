@@ -84,7 +84,7 @@ def _table(growths: list[Any]) -> Table:
 def _write(path: Path, records: list[dict[str, Any]]) -> None:
     import json
 
-    from vicinal.experiments._folder import write_atomically
+    from vicinal._writing import write_atomically
 
     renamed = [{**record, "error_mean": record.get("error"), "error_sd": 0.0} for record in records]
     write_atomically(path, json.dumps({"records": renamed}, indent=2) + "\n")

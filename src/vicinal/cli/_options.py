@@ -82,7 +82,7 @@ def say(text: str, *, err: bool = True) -> None:
 
 def write_file(path: Path, text: str) -> None:
     """Write a text file whole or not at all; a pipe or device is written as it is."""
-    from vicinal.experiments._folder import write_atomically
+    from vicinal._writing import write_atomically
 
     with saving(path):
         write_atomically(path, text)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, Example, Exhibit, Neighbor
-from vicinal.experiments._folder import write_atomically
+from vicinal._writing import write_atomically
 
 ARRAYS = ("map_before", "map_after", "map_targets", "relevance", "spectrum")
 

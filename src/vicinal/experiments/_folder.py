@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from vicinal._writing import write_atomically
 from vicinal.experiments._journal import Journal, Record, read_records, update_latest
 
 CONFIGURATION = "config.json"
@@ -175,25 +176,3 @@ def _differences(present: Any, wanted: Any, name: str = "") -> Iterable[str]:
             yield from _differences(present.get(key), wanted.get(key), key)
     elif present != wanted:
         yield f"{name}: there {json.dumps(present)}, now {json.dumps(wanted)}"
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a whole file or none: beside its place first, then moved there.
-
-    A pipe or a device is written to as it is, never replaced; a link keeps its place.
-    """
-    data = content.encode() if isinstance(content, str) else content
-    if path.exists() and not path.is_file():
-        with path.open("wb") as device:
-            device.write(data)
-        return
-    path = Path(os.path.realpath(path))
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -10,8 +10,9 @@ from statistics import fmean
 from typing import Any
 
 from vicinal import __version__
+from vicinal._writing import write_atomically
 from vicinal.experiments._cells import Cell, Setting, Source, record_key
-from vicinal.experiments._folder import RunFolder, write_atomically
+from vicinal.experiments._folder import RunFolder
 from vicinal.experiments._journal import Record
 from vicinal.experiments._methods import get_method
 from vicinal.experiments._outcomes import Outcome, outcome_record

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vicinal._types import Comparison, Row
-from vicinal.experiments._folder import write_atomically
+from vicinal._writing import write_atomically
 
 
 def results_of(comparison: Comparison, configuration: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal import __version__
 from vicinal._types import AnyArray
+from vicinal._writing import replace_when_done
 from vicinal.predict._model_values import STORED_KINDS, decode, encode
 
 FORMAT = "vicinal model"
@@ -64,6 +65,8 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> Non
     ['low']
     """
     check_is_fitted(model)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"{path} is not a regular file; choose another place for the model.")
     with replace_when_done(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
         structure = {
             "format": FORMAT,
@@ -101,23 +104,6 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 # Writing --------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def replace_when_done(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file beside ``path`` that takes its place once all is written and on disk."""
-    path = Path(os.path.realpath(path))  # a link keeps pointing to the file it points to
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is not a regular file; choose another place for the model.")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 class _ArrayWriter:

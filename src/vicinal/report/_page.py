@@ -6,8 +6,6 @@ import base64
 import hashlib
 import math
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from .._types import Comparison, Exhibit, Row
+from .._writing import write_atomically
 from . import (
     _curves,
     _maps,
@@ -79,19 +78,8 @@ def write_page(comparison: Comparison, path: str | os.PathLike[str]) -> Path:
     # A file name that is not valid text reaches us as lone surrogates, which UTF-8 cannot hold.
     content = render_page(comparison).encode("utf-8", errors="replace")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _replacing(path) as draft:
-        draft.write_bytes(content)
+    write_atomically(path, content)
     return path
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield draft
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _view(exhibit: Exhibit, comparison: Comparison) -> MethodView:
