@@ -22,7 +22,7 @@ lint: $(VENV)/.test
 docs: $(VENV)/.test
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
-bench: $(VENV)/.test
+bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
 $(VENV)/bin/python:
@@ -35,6 +35,10 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) install --quiet --editable '.[test]'
 	touch $@ $(VENV)/.core
+
+$(VENV)/.bench: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) install --quiet --editable '.[bench]'
+	touch $@ $(VENV)/.test $(VENV)/.core
 
 clean:
 	rm -rf $(VENV) demo-run docs/_build docs/gallery build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
