@@ -1,0 +1,44 @@
+"""Functions on the sphere, and networks on them that are exactly rotation-equivariant (PyTorch).
+
+.. code-block:: text
+
+    signal on a grid ── SphericalTransform ──> Fragments (τ_0 … τ_L) ── layers ──> Fragments
+                                                    │ rotate: D^l(R)       CG product, mixing
+                                                    └─ l = 0 ──> invariants ──> class, energy, …
+
+Every name below follows the conventions of the page "Conventions on the sphere".
+"""
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:  # pragma: no cover - exercised in a process without torch
+    raise ImportError(
+        "vicinal.sphere needs PyTorch, which is not installed: pip install 'vicinal[torch]'"
+    ) from error
+
+from vicinal.sphere._clebsch_gordan import clebsch_gordan
+from vicinal.sphere._harmonics import spherical_harmonics
+from vicinal.sphere._rotations import (
+    euler_to_matrix,
+    euler_to_quaternion,
+    matrix_to_euler,
+    matrix_to_quaternion,
+    quaternion_to_euler,
+    quaternion_to_matrix,
+    random_rotations,
+)
+from vicinal.sphere._wigner import wigner_d, wigner_d_all
+
+__all__ = [
+    "clebsch_gordan",
+    "euler_to_matrix",
+    "euler_to_quaternion",
+    "matrix_to_euler",
+    "matrix_to_quaternion",
+    "quaternion_to_euler",
+    "quaternion_to_matrix",
+    "random_rotations",
+    "spherical_harmonics",
+    "wigner_d",
+    "wigner_d_all",
+]

@@ -1,0 +1,206 @@
+"""Rotations of space: Haar samples, and matrices ↔ ZYZ Euler angles ↔ unit quaternions.
+
+R(α, β, γ) = R_z(α) R_y(β) R_z(γ) with α, γ ∈ [0, 2π) and β ∈ [0, π]; a quaternion is
+(w, x, y, z) with w² + x² + y² + z² = 1, and q and −q are the same rotation.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+_LOOSEST_ROTATION = 1e-5  # single precision keeps products of rotations well inside this
+
+
+def random_rotations(
+    n: int,
+    generator: torch.Generator | None = None,
+    *,
+    dtype: torch.dtype = torch.float64,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Draw rotations from the Haar (uniform) distribution on SO(3).
+
+    Four independent normal numbers, normalised, are a uniform unit quaternion.
+
+    Parameters
+    ----------
+    n : int
+        How many rotations, zero or more.
+    generator : torch.Generator, optional
+        The source of randomness; torch's global one by default.
+    dtype : torch.dtype, default=torch.float64
+        Double by default: a matrix rounded to single precision is a rotation to 1e-7 only.
+    device : torch.device, optional
+        Where the result lives; the generator's device by default.
+
+    Returns
+    -------
+    Tensor of shape (n, 3, 3)
+
+    Examples
+    --------
+    >>> import torch
+    >>> from vicinal.sphere import random_rotations
+    >>> R = random_rotations(5, torch.Generator().manual_seed(0))
+    >>> bool(torch.allclose(R @ R.mT, torch.eye(3, dtype=torch.float64)))
+    True
+    """
+    if n < 0:
+        raise ValueError(f"the number of rotations must be zero or more, but n = {n}")
+    source = generator.device if generator is not None else device
+    quaternions = torch.randn(n, 4, generator=generator, dtype=torch.float64, device=source)
+    return quaternion_to_matrix(quaternions).to(dtype=dtype, device=device or source)
+
+
+def check_rotations(rotations: Tensor) -> Tensor:
+    """Return the rotations unchanged, or say in which way they are not rotations."""
+    if not isinstance(rotations, Tensor):
+        raise TypeError(
+            f"rotations must be a torch tensor, but this is a {type(rotations).__name__}"
+        )
+    if rotations.shape[-2:] != (3, 3):
+        raise ValueError(
+            f"rotations must have shape (..., 3, 3), but it is {tuple(rotations.shape)}"
+        )
+    if rotations.dtype not in (torch.float32, torch.float64):
+        raise ValueError(f"rotations must be float32 or float64, but they are {rotations.dtype}")
+    _check_orthogonal(rotations.detach())
+    return rotations
+
+
+def _check_orthogonal(rotations: Tensor) -> None:
+    if rotations.numel() == 0:
+        return
+    identity = torch.eye(3, dtype=rotations.dtype, device=rotations.device)
+    error = float((rotations @ rotations.mT - identity).abs().amax())
+    if not error <= _LOOSEST_ROTATION:  # written so that NaN fails
+        raise ValueError(
+            f"rotations must be orthogonal, but some R Rᵀ is {error:.2g} from the identity; "
+            f"at most {_LOOSEST_ROTATION:g} is taken for rounding"
+        )
+    if bool((torch.linalg.det(rotations) < 0).any()):
+        raise ValueError("rotations must have determinant +1, but some are reflections (det −1)")
+
+
+def euler_to_matrix(alpha: Tensor, beta: Tensor, gamma: Tensor) -> Tensor:
+    """Compute R_z(α) R_y(β) R_z(γ), shape (..., 3, 3), from angles that broadcast together."""
+    alpha, beta, gamma = torch.broadcast_tensors(*_floating(alpha, beta, gamma))
+    return _about_z(alpha) @ _about_y(beta) @ _about_z(gamma)
+
+
+def matrix_to_euler(rotations: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Compute ZYZ angles (α, β, γ), each of shape (...), of rotation matrices.
+
+    At the poles (β = 0 or π) only α ± γ is determined, and γ = 0 is returned.
+    """
+    R = check_rotations(rotations)
+    sine = torch.hypot(R[..., 0, 2], R[..., 1, 2])
+    polar = sine < 4 * torch.finfo(R.dtype).eps
+    south = R[..., 2, 2] < 0
+    beta = torch.where(polar, south.to(R.dtype) * math.pi, torch.atan2(sine, R[..., 2, 2]))
+    at_pole = torch.atan2(R[..., 1, 0], R[..., 1, 1])
+    alpha = torch.where(polar, at_pole, torch.atan2(R[..., 1, 2], R[..., 0, 2]))
+    gamma = torch.atan2(R[..., 2, 1], -R[..., 2, 0])
+    return _turn(alpha), beta, _turn(torch.where(polar, torch.zeros_like(gamma), gamma))
+
+
+def quaternion_to_matrix(quaternions: Tensor) -> Tensor:
+    """Compute rotation matrices (..., 3, 3) from quaternions (..., 4), normalising them first."""
+    (q,) = _floating(quaternions)
+    if q.shape[-1:] != (4,):
+        raise ValueError(f"quaternions must have shape (..., 4), but it is {tuple(q.shape)}")
+    length = torch.linalg.vector_norm(q, dim=-1, keepdim=True)
+    if not bool(((length > 0) & (length < math.inf)).all()):
+        raise ValueError("quaternions must be finite and not zero, but some are not")
+    w, x, y, z = (q / length).unbind(-1)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
+
+
+def matrix_to_quaternion(rotations: Tensor) -> Tensor:
+    """Compute unit quaternions (w, x, y, z), w ≥ 0, of rotation matrices.
+
+    The rows of 4 q qᵀ can be read off a rotation matrix without a square root; the one with the
+    largest diagonal entry is q itself up to its length, with nothing cancelled.
+    """
+    R = check_rotations(rotations)
+    outer = _quaternion_outer_product(R)
+    largest = torch.diagonal(outer, dim1=-2, dim2=-1).argmax(-1)
+    row = torch.take_along_dim(outer, largest[..., None, None], dim=-2).squeeze(-2)
+    q = row / torch.linalg.vector_norm(row, dim=-1, keepdim=True)
+    return torch.where(q[..., :1] < 0, -q, q)
+
+
+def _quaternion_outer_product(R: Tensor) -> Tensor:
+    """Compute 4 q qᵀ, shape (..., 4, 4), each entry linear in the matrix."""
+    xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
+    wx, wy, wz = (R[..., i, j] - R[..., j, i] for i, j in ((2, 1), (0, 2), (1, 0)))
+    xy, xz, yz = (R[..., i, j] + R[..., j, i] for i, j in ((1, 0), (0, 2), (2, 1)))
+    rows = [
+        [1 + xx + yy + zz, wx, wy, wz],
+        [wx, 1 + xx - yy - zz, xy, xz],
+        [wy, xy, 1 - xx + yy - zz, yz],
+        [wz, xz, yz, 1 - xx - yy + zz],
+    ]
+    return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
+
+
+def euler_to_quaternion(alpha: Tensor, beta: Tensor, gamma: Tensor) -> Tensor:
+    """Compute unit quaternions (..., 4) of ZYZ angles; w may be of either sign."""
+    alpha, beta, gamma = torch.broadcast_tensors(*_floating(alpha, beta, gamma))
+    total, difference = (alpha + gamma) / 2, (alpha - gamma) / 2
+    c, s = torch.cos(beta / 2), torch.sin(beta / 2)
+    parts = [c * total.cos(), -s * difference.sin(), s * difference.cos(), c * total.sin()]
+    return torch.stack(parts, dim=-1)
+
+
+def quaternion_to_euler(quaternions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Compute ZYZ angles (α, β, γ), each of shape (...), of quaternions (..., 4)."""
+    return matrix_to_euler(quaternion_to_matrix(quaternions))
+
+
+def _turn(angle: Tensor) -> Tensor:
+    """Bring an angle of (−π, π] into [0, 2π); a tiny negative one must not round up to 2π."""
+    turned = torch.where(angle < 0, angle + 2 * math.pi, angle)
+    return torch.where(turned >= 2 * math.pi, torch.zeros_like(turned), turned)
+
+
+def _about_z(angle: Tensor) -> Tensor:
+    c, s, o, one = (
+        torch.cos(angle),
+        torch.sin(angle),
+        torch.zeros_like(angle),
+        torch.ones_like(angle),
+    )
+    return torch.stack([c, -s, o, s, c, o, o, o, one], dim=-1).unflatten(-1, (3, 3))
+
+
+def _about_y(angle: Tensor) -> Tensor:
+    c, s, o, one = (
+        torch.cos(angle),
+        torch.sin(angle),
+        torch.zeros_like(angle),
+        torch.ones_like(angle),
+    )
+    return torch.stack([c, o, s, o, one, o, -s, o, c], dim=-1).unflatten(-1, (3, 3))
+
+
+def _floating(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Take tensors (or plain numbers, in double precision) of one precision and one device."""
+    floats = tuple(
+        t if isinstance(t, Tensor) else torch.as_tensor(t, dtype=torch.float64) for t in tensors
+    )
+    kinds = {(t.dtype, t.device) for t in floats}
+    if len(kinds) > 1:
+        found = " and ".join(sorted(f"{dtype} on {device}" for dtype, device in kinds))
+        raise ValueError(f"the arguments must share one precision and one device, but are {found}")
+    if floats[0].dtype not in (torch.float32, torch.float64):
+        raise ValueError(f"the arguments must be float32 or float64, but are {floats[0].dtype}")
+    return floats
