@@ -11,6 +11,7 @@ SECTIONS = {
     "vicinal.data": "Data",
     "vicinal.metric": "Metric learners and inference",
     "vicinal.scale": "Distributed fits",
+    "vicinal.report": "Plots",
     "vicinal.baselines": "Rivals",
     "vicinal.index": "Search",
     "vicinal.predict": "Prediction and model files",

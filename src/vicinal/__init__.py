@@ -25,6 +25,7 @@ _HOMES = {
     ),
     "vicinal.baselines": ("LDA", "NCA"),
     "vicinal.scale": ("fit_distributed",),
+    "vicinal.report": ("plot_relevance", "plot_spectrum", "plot_summary"),
     "vicinal.index": ("ExactIndex", "BinaryIndex", "FaissIndex"),
     "vicinal.predict": (
         "KNNClassifier",

@@ -193,6 +193,13 @@ def test_bootstrap_intervals_hold_the_estimate_and_narrow_with_more_points():
     assert widths[1][1] < widths[0][1]
 
 
+def test_the_intervals_of_gradient_weights_are_those_of_their_own_matrix():
+    X, y, _ = index_data(400, d=5)
+    metric = GradientWeights("local-linear", store_gradients=True, random_state=0).fit(X, y)
+    low, high = metric.spectrum_interval(n_resamples=60).T
+    assert np.all((low[:2] <= metric.eigenvalues_[:2]) & (metric.eigenvalues_[:2] <= high[:2]))
+
+
 def test_intervals_without_stored_gradients_say_what_to_do():
     X, y, _ = index_data(100, d=5)
     with pytest.raises(ValueError, match="store_gradients=True"):

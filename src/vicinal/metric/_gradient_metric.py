@@ -140,7 +140,7 @@ class GradientMetric(MetricLearner):
     def spectrum_interval(
         self, level: float = 0.95, n_resamples: int = 200, random_state: Any = 0
     ) -> FloatArray:
-        """Return bootstrap intervals (n_features, 2) of the eigenvalues of E[J Jᵀ].
+        """Return bootstrap intervals (n_features, 2) of ``eigenvalues_``.
 
         Evaluation points are resampled; needs ``store_gradients=True``.
         """
@@ -364,7 +364,8 @@ class GradientMetric(MetricLearner):
         n_resamples = plain_checks.check_whole("n_resamples", n_resamples)
         gradients = self.gradients_
         by_column = gradients[:, None] if gradients.ndim == 2 else gradients.transpose(0, 2, 1)
-        return bootstrap_spectra(by_column, n_resamples, rank, check_random_state(random_state))
+        random = check_random_state(random_state)
+        return bootstrap_spectra(by_column, n_resamples, rank, random, self._matrix)
 
     def _report(self, line: str) -> None:
         if self.verbose:

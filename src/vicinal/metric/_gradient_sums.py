@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 
@@ -95,22 +95,32 @@ def metric_components(values: FloatArray, vectors: FloatArray, power: float = 1.
     return components
 
 
+def mean_outer(sums: GradientSums) -> FloatArray:
+    """Return E_n[Σ_c g_c g_cᵀ]: the matrix of EGOP and EJOP."""
+    return sums.mean_outer
+
+
 def bootstrap_spectra(
-    gradients: FloatArray, n_resamples: int, rank: int, random: np.random.RandomState
+    gradients: FloatArray,
+    n_resamples: int,
+    rank: int,
+    random: np.random.RandomState,
+    matrix: Callable[[GradientSums], FloatArray] = mean_outer,
 ) -> tuple[FloatArray, FloatArray]:
     """Resample evaluation points; return eigenvalues (B, d) and angles in degrees (B, rank).
 
-    The angles are those between the leading ``rank`` eigenvectors of a resample and of all points,
-    ascending. Time O(B (m C d² + d³)).
+    The eigenvalues are those of ``matrix`` of the resample's sums. The angles are those between
+    the leading ``rank`` eigenvectors of a resample and of all points, ascending. Time
+    O(B (m C d² + d³)).
     """
     m, _, d = gradients.shape
-    leading = _leading(sum_gradients(gradients, np.ones(m)).outer, rank)
+    leading = _leading(matrix(sum_gradients(gradients, np.ones(m))), rank)
     spectra, angles = np.empty((n_resamples, d)), np.empty((n_resamples, rank))
     for b in range(n_resamples):
         counts = np.bincount(random.randint(m, size=m), minlength=m).astype(np.float64)
-        outer = sum_gradients(gradients, counts).mean_outer
-        spectra[b] = np.maximum(np.linalg.eigvalsh(outer)[::-1], 0)
-        angles[b] = principal_angles(leading, _leading(outer, rank))
+        resampled = matrix(sum_gradients(gradients, counts))
+        spectra[b] = np.maximum(np.linalg.eigvalsh(resampled)[::-1], 0)
+        angles[b] = principal_angles(leading, _leading(resampled, rank))
     return spectra, angles
 
 

@@ -1,0 +1,136 @@
+"""Plain arrays drawn into matplotlib Axes, in the colours of the report page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._types import AnyArray, FloatArray, IntArray
+from ._numbers import NBSP, format_share, shorten
+from ._palette import LIGHT, N_COLOURS
+from ._smooth import density, smooth
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ACCENT, INK, QUIET = LIGHT[0], "#1b1d21", "#565b63"
+CURVE = LIGHT[1]
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*", "<", ">", "p", "h")
+MAX_CLASSES = 12
+_RIDGE_HEIGHT = 1.6  # rows a ridge may reach over
+
+
+def draw_columns(ax: Axes, values: FloatArray, intervals: FloatArray | None) -> None:
+    """Columns of the values (p,), each with its interval (p, 2) as a whisker where given."""
+    from matplotlib.ticker import MaxNLocator
+
+    at = np.arange(1, len(values) + 1)
+    ax.bar(at, values, width=0.72, color=ACCENT)
+    if intervals is not None:
+        for x, (low, high) in zip(at, intervals, strict=True):
+            ax.plot([x, x], [low, high], color=INK, linewidth=1.6, solid_capstyle="butt")
+    ax.set_ylim(bottom=0)
+    ax.set_xlim(0.4, len(values) + 0.6)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10, min_n_ticks=1))
+    _bare(ax)
+
+
+def draw_bars(ax: Axes, shares: FloatArray, names: Sequence[str]) -> None:
+    """Horizontal bars of shares (p,), the first on top, each with its percentage."""
+    at = np.arange(len(shares))
+    ax.barh(at, shares, height=0.72, color=ACCENT)
+    ax.set_yticks(at, [shorten(name, 32) for name in names])
+    ax.invert_yaxis()
+    for y, share in zip(at, shares, strict=True):
+        ax.annotate(
+            format_share(float(share)).replace(NBSP, " "),
+            (share, y),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            color=QUIET,
+            fontsize="small",
+        )
+    ax.set_xlim(0, 1.15 * float(shares.max(initial=0.0)) or 1.0)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    _bare(ax)
+
+
+def draw_curve(ax: Axes, x: FloatArray, y: FloatArray) -> None:
+    """Points of y against x, and a smooth curve with the share of variance it explains."""
+    ax.scatter(x, y, s=_size(len(x)), color=ACCENT, alpha=0.45, linewidths=0)
+    curve = smooth(x, y)
+    known = np.isfinite(curve.explained)
+    label = f"explains {format_share(max(curve.explained, 0.0))}" if known else "mean"
+    ax.plot(curve.x, curve.y, color="white", linewidth=4.5)
+    ax.plot(curve.x, curve.y, color=CURVE, linewidth=2.4, label=label.replace(NBSP, " "))
+    ax.legend(frameon=False, loc="best")
+    _bare(ax)
+
+
+def draw_ridges(ax: Axes, x: FloatArray, labels: AnyArray) -> None:
+    """One density of x for each class, the classes above one another."""
+    names, codes, n_left_out = largest_classes(labels)
+    grid = np.linspace(x.min(), x.max(), 200)
+    heights = [density(x[codes == code], grid) for code in range(len(names))]
+    unit = _RIDGE_HEIGHT / (max(float(h.max()) for h in heights) or 1.0)
+    for code in reversed(range(len(names))):
+        height, base, colour = heights[code] * unit, code, LIGHT[code % N_COLOURS]
+        ax.fill_between(grid, base, base + height, color=colour, alpha=0.55, linewidth=0)
+        ax.plot(grid, base + height, color=colour, linewidth=1.6)
+    ax.set_yticks(np.arange(len(names)), [shorten(name, 24) for name in names])
+    _say_left_out(ax, n_left_out)
+    _bare(ax)
+
+
+def draw_flat(ax: Axes, places: FloatArray, targets: AnyArray, classes: bool, name: str) -> None:
+    """Places (n, 2) coloured by class or by number, with a legend or a colour bar."""
+    size = _size(len(places))
+    if not classes:
+        low, high = np.quantile(targets.astype(np.float64), [0.02, 0.98])
+        x, y = places.T
+        points = ax.scatter(x, y, c=targets, s=size, cmap="viridis", linewidths=0)
+        points.set_clim(float(low), float(high))
+        ax.figure.colorbar(points, ax=ax, label=name, extend="both")
+    else:
+        names, codes, n_left_out = largest_classes(targets)
+        for code, label in enumerate(names):
+            marker, colour = MARKERS[code % len(MARKERS)], LIGHT[code % N_COLOURS]
+            own = places[codes == code]
+            dots = ax.scatter(own[:, 0], own[:, 1], s=1.3 * size, color=colour, marker=marker)
+            dots.set(alpha=0.7, linewidth=0, label=shorten(label, 24))
+        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        _say_left_out(ax, n_left_out)
+    _bare(ax)
+
+
+def largest_classes(labels: AnyArray) -> tuple[list[str], IntArray, int]:
+    """Return the names of the largest classes, each row's class (−1: none), how many are left out.
+
+    At most ``MAX_CLASSES`` are kept, in their own order.
+    """
+    names, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_CLASSES])
+    rank = np.full(len(names), -1)
+    rank[kept] = np.arange(len(kept))
+    return [str(names[i]) for i in kept], rank[codes], len(names) - len(kept)
+
+
+def _say_left_out(ax: Axes, n_left_out: int) -> None:
+    if n_left_out:
+        ax.set_title(
+            f"the {MAX_CLASSES} largest of {MAX_CLASSES + n_left_out} classes",
+            fontsize="small",
+            color=QUIET,
+        )
+
+
+def _size(n: int) -> float:
+    """Smaller dots for more of them."""
+    return float(np.clip(9000 / max(n, 1), 8, 24))
+
+
+def _bare(ax: Axes) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
