@@ -17,7 +17,13 @@ except ImportError as error:  # pragma: no cover - exercised in a process withou
     ) from error
 
 from vicinal.sphere._clebsch_gordan import clebsch_gordan
+from vicinal.sphere._fragment_type import FragmentType
+from vicinal.sphere._fragments import Fragments
 from vicinal.sphere._harmonics import spherical_harmonics
+from vicinal.sphere._invariants import Invariants
+from vicinal.sphere._linear import CovariantLinear
+from vicinal.sphere._normalisation import CovariantBatchNorm, SampleNorm
+from vicinal.sphere._product import ClebschGordanLayer
 from vicinal.sphere._rotations import (
     euler_to_matrix,
     euler_to_quaternion,
@@ -30,6 +36,13 @@ from vicinal.sphere._rotations import (
 from vicinal.sphere._wigner import wigner_d, wigner_d_all
 
 __all__ = [
+    "ClebschGordanLayer",
+    "CovariantBatchNorm",
+    "CovariantLinear",
+    "FragmentType",
+    "Fragments",
+    "Invariants",
+    "SampleNorm",
     "clebsch_gordan",
     "euler_to_matrix",
     "euler_to_quaternion",
