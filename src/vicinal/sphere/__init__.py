@@ -17,11 +17,14 @@ except ImportError as error:  # pragma: no cover - exercised in a process withou
     ) from error
 
 from vicinal.sphere._clebsch_gordan import clebsch_gordan
+from vicinal.sphere._equivariance import equivariance_error
 from vicinal.sphere._fragment_type import FragmentType
 from vicinal.sphere._fragments import Fragments
+from vicinal.sphere._grids import SphericalGrid, spherical_grid
 from vicinal.sphere._harmonics import spherical_harmonics
 from vicinal.sphere._invariants import Invariants
 from vicinal.sphere._linear import CovariantLinear
+from vicinal.sphere._network import ClebschGordanNet
 from vicinal.sphere._normalisation import CovariantBatchNorm, SampleNorm
 from vicinal.sphere._product import ClebschGordanLayer
 from vicinal.sphere._rotations import (
@@ -33,17 +36,22 @@ from vicinal.sphere._rotations import (
     quaternion_to_matrix,
     random_rotations,
 )
+from vicinal.sphere._transforms import SphericalTransform
 from vicinal.sphere._wigner import wigner_d, wigner_d_all
 
 __all__ = [
     "ClebschGordanLayer",
+    "ClebschGordanNet",
     "CovariantBatchNorm",
     "CovariantLinear",
     "FragmentType",
     "Fragments",
     "Invariants",
     "SampleNorm",
+    "SphericalGrid",
+    "SphericalTransform",
     "clebsch_gordan",
+    "equivariance_error",
     "euler_to_matrix",
     "euler_to_quaternion",
     "matrix_to_euler",
@@ -51,6 +59,7 @@ __all__ = [
     "quaternion_to_euler",
     "quaternion_to_matrix",
     "random_rotations",
+    "spherical_grid",
     "spherical_harmonics",
     "wigner_d",
     "wigner_d_all",
