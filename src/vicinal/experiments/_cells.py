@@ -11,13 +11,20 @@ from typing import Any
 from vicinal import __version__
 from vicinal.experiments._methods import Method
 
+# How many neighbours predict: a number of them, or one of two that the training part decides:
+# as many as its cross-validation finds best, or all within the radius it finds best.
+Neighbors = int | str
+KNN, HNN = "knn", "hnn"
+
 
 @dataclass(frozen=True)
 class Source:
     """Where rows come from: a known data set, or a table with one column to predict.
 
     ``digest`` is the SHA-256 of the table's file: the results belong to its contents, not to
-    the place where it lies. ``limit`` takes a random sample of so many rows.
+    the place where it lies. ``limit`` takes a random sample of so many rows. ``sides`` makes two
+    classes of several, "text | rest" or "Fir | Pine", and leaves out the rows of neither;
+    ``n_features`` keeps the first so many columns.
     """
 
     name: str
@@ -27,6 +34,8 @@ class Source:
     impute: bool = False
     digest: str = ""
     limit: int | None = None
+    sides: str | None = None
+    n_features: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,11 @@ class Setting:
 
     def identify(self) -> dict[str, Any]:
         """Return what the results depend on, as JSON values: all but the place of the file."""
-        return asdict(replace(self, source=replace(self.source, path=None)))
+        identity = asdict(replace(self, source=replace(self.source, path=None)))
+        for name in ("sides", "n_features"):  # absent where not used, as before there were any
+            if identity["source"][name] is None:
+                del identity["source"][name]
+        return identity
 
 
 @dataclass(frozen=True)
@@ -55,15 +68,20 @@ class Cell:
     setting: Setting
     fold: int
     method: str
-    ks: tuple[int, ...]
+    ks: tuple[Neighbors, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def keys(self) -> dict[int, str]:
+    @property
+    def tuned(self) -> bool:
+        """Whether the number of neighbours, or their radius, is left to cross-validation."""
+        return any(isinstance(k, str) for k in self.ks)
+
+    def keys(self) -> dict[Neighbors, str]:
         """Return the key of each k's record."""
         return {k: record_key(self, k) for k in self.ks}
 
 
-def record_key(cell: Cell, k: int) -> str:
+def record_key(cell: Cell, k: Neighbors) -> str:
     """Return 16 hexadecimal digits that name one measurement whatever runs it, and where."""
     identity = {
         "setting": cell.setting.identify(),

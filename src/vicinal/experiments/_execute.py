@@ -16,7 +16,7 @@ import numpy as np
 from vicinal import __version__
 from vicinal._kernels._vote import majority_vote
 from vicinal._types import AnyArray, BoolArray, IntArray, Task
-from vicinal.experiments._cells import Cell, record_key
+from vicinal.experiments._cells import Cell, Neighbors, record_key
 from vicinal.experiments._journal import Record
 from vicinal.experiments._meter import Elapsed, PeakMemory, Stopwatch
 from vicinal.experiments._methods import get_method, make_metric
@@ -54,9 +54,17 @@ class Executor:
         try:
             prepared = self.folds.get(cell.setting, cell.fold)
             self._warm_up(cell, prepared)
-            return measure_cell(cell, prepared)
+            return self._measure(cell, prepared)
         except Exception as error:
             return fail_cell(cell, describe_error(error))
+
+    def _measure(self, cell: Cell, prepared: PreparedFold) -> list[Record]:
+        if not cell.tuned:
+            return measure_cell(cell, prepared)
+        # Here, since that module is built on this one.
+        from vicinal.experiments._tuned import measure_tuned
+
+        return measure_tuned(cell, prepared)
 
     def _warm_up(self, cell: Cell, prepared: PreparedFold) -> None:
         task, dtype = prepared.dataset.task, prepared.X_train.dtype
@@ -86,8 +94,9 @@ def measure_cell(cell: Cell, prepared: PreparedFold) -> list[Record]:
     The fit and the search serve all k and are charged to each of them in full.
     """
     task, n_train = prepared.dataset.task, len(prepared.y_train)
-    within = tuple(k for k in cell.ks if k <= n_train)
-    beyond = [fail_record(cell, k, _too_many(k, n_train)) for k in cell.ks if k > n_train]
+    ks = tuple(int(k) for k in cell.ks)
+    within = tuple(k for k in ks if k <= n_train)
+    beyond = [fail_record(cell, k, _too_many(k, n_train)) for k in ks if k > n_train]
     if not within:
         return beyond
     seed_everything(cell.setting.seed)
@@ -211,7 +220,7 @@ def _ok_record(
     error, wrong = score(predicted, prepared.y_test, prepared.dataset.task)
     predict = found.search + vote
     return {
-        **_head(cell, k),
+        **record_head(cell, k),
         "status": "ok",
         "error": error,
         "wrong": wrong,
@@ -225,7 +234,8 @@ def _ok_record(
     }
 
 
-def _head(cell: Cell, k: int) -> Record:
+def record_head(cell: Cell, k: Neighbors) -> Record:
+    """Return what every record says of the measurement it is of."""
     return {
         "key": record_key(cell, k),
         "dataset": cell.setting.source.name,
@@ -239,9 +249,9 @@ def _head(cell: Cell, k: int) -> Record:
     }
 
 
-def fail_record(cell: Cell, k: int, message: str) -> Record:
+def fail_record(cell: Cell, k: Neighbors, message: str) -> Record:
     """Return the record of a measurement that could not be made."""
-    return {**_head(cell, k), "status": "failed", "message": message}
+    return {**record_head(cell, k), "status": "failed", "message": message}
 
 
 def fail_cell(cell: Cell, message: str) -> list[Record]:

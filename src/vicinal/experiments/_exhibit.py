@@ -45,7 +45,7 @@ def make_exhibit(cell: Cell, prepared: PreparedFold) -> Exhibit:
     Maps and examples are of test rows: what a learner did to its own training rows proves
     nothing.
     """
-    (k,) = cell.ks
+    (k,) = map(int, cell.ks)
     method = get_method(cell.method)
     plain = Cell(cell.setting, cell.fold, EUCLIDEAN, cell.ks)
     _, before = _search(plain, prepared, k)

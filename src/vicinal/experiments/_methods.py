@@ -75,6 +75,14 @@ METHODS = (
         depends_on_k=True,
         citation="trivedi2014egop",
     ),
+    Method(
+        "relieff",
+        "ReliefF",
+        "vicinal.metric:ReliefF",
+        tasks=("classification", "regression"),
+        default=False,
+        citation="kononenko1994",
+    ),
     Method("ejop", "EJOP", "vicinal.metric:EJOP", depends_on_k=True, citation="trivedi2018"),
 )
 

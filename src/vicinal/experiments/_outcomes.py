@@ -12,6 +12,8 @@ from vicinal import __version__
 from vicinal.experiments._published import Experiment
 
 VERDICTS = ("lower", "within", "higher")
+# One unit of the last digit that sources print: half of it is no difference.
+LAST_DIGIT = {"percent": 0.01, "share": 0.0001, "nmse": 0.0001}
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class Outcome:
     """What one experiment gave: all errors as shares (or nMSE), one a fold.
 
     ``expected`` is the number of folds there should be; ``messages`` say why some are missing.
+    ``chosen`` holds the numbers of neighbours, or the radii, that cross-validation took.
     """
 
     experiment: Experiment
@@ -30,6 +33,7 @@ class Outcome:
     n_test: int = 0
     quick: bool = False
     messages: tuple[str, ...] = ()
+    chosen: tuple[float, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -38,8 +42,9 @@ class Outcome:
 
     @property
     def published(self) -> float:
-        """The published error, as a share where it is printed in percent."""
-        return self.experiment.error * _unit(self.experiment)
+        """The published error, as a share where it is printed in percent; NaN where it is not."""
+        error = self.experiment.error
+        return math.nan if error is None else error * _unit(self.experiment)
 
     @property
     def measured(self) -> float:
@@ -61,17 +66,18 @@ class Outcome:
         """The published spread; for a single test part of n rows, √(p (1 − p) / n)."""
         if self.experiment.spread is not None:
             return self.experiment.spread * _unit(self.experiment)
-        if self.experiment.unit == "percent" and self.n_test:
+        if self.experiment.unit != "nmse" and self.experiment.error is not None and self.n_test:
             return math.sqrt(self.published * (1 - self.published) / self.n_test)
         return None
 
     @property
     def verdict(self) -> str | None:
         """Whether the measured error lies "within" the spread, "lower" or "higher"."""
+        if self.experiment.error is None:
+            return None
         if self.spread is None or not self.complete or self.quick:
             return None
-        # Half a unit of the last printed digit: a difference that small is none.
-        room = self.spread + 0.005 * _unit(self.experiment)
+        room = self.spread + LAST_DIGIT[self.experiment.unit] / 2 * _unit(self.experiment)
         return VERDICTS[1 + (self.difference > room) - (self.difference < -room)]
 
 
@@ -99,6 +105,7 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
         "n_train": outcome.n_train,
         "n_test": outcome.n_test,
         "n_folds": outcome.expected,
+        "chosen": [float(f"{value:.6g}") for value in outcome.chosen],
         "seed": experiment.folds.get("seed", 0),
         "version": __version__,
         "quick": outcome.quick,

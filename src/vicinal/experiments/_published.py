@@ -1,4 +1,4 @@
-"""Published results as data: one YAML file a cell of a table, read into a frozen record.
+"""Published results as data: one YAML file a cell of a table, or a curve, read into records.
 
 The files live in ``published/`` beside this one; ``published/schema.json`` says what they hold.
 """
@@ -13,16 +13,23 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from vicinal.experiments._cells import HNN, KNN, Neighbors
+
+CHOSEN = "cv"
+
 
 @dataclass(frozen=True)
 class Experiment:
     """A published figure, and everything needed to measure it again.
 
-    ``error`` and ``spread`` are in ``unit``: "percent" of wrong votes, or "nmse" (mean squared
-    error over the variance of the target). ``spread`` is what the source prints after ±, None
-    where it prints nothing. ``protocol`` and ``preparation`` are keyword arguments of
-    :func:`vicinal.data.make_folds` (the protocol's name apart) and of
-    :class:`vicinal.data.Preparation`.
+    ``error`` and ``spread`` are in ``unit``: "percent" of wrong votes, "share" of them, or "nmse"
+    (mean squared error over the variance of the target). ``spread`` is what the source prints
+    after ±, None where it prints nothing; ``error`` is None where it prints a curve only, or
+    nothing comparable. ``k`` is a number, or "knn" (its number chosen by cross-validation) or
+    "hnn" (all neighbours within a radius chosen so). ``protocol`` and ``preparation`` are
+    keyword arguments of :func:`vicinal.data.make_folds` (the protocol's name apart) and of
+    :class:`vicinal.data.Preparation`; ``view`` is what is taken of the data set, as arguments
+    of :class:`~vicinal.experiments.Source`. ``seconds`` is a published running time.
     """
 
     name: str
@@ -36,17 +43,24 @@ class Experiment:
     preparation: Mapping[str, Any]
     method: str
     parameters: Mapping[str, Any]
-    k: int
-    error: float
+    k: Neighbors
+    error: float | None
     spread: float | None
     unit: str
     others: Mapping[str, float] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
+    view: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
 
     @property
     def groups(self) -> frozenset[str]:
         """The words that select this experiment: those of its name, its data set, its method."""
         return frozenset((*self.name.split("_"), self.dataset, self.method, "all"))
+
+    @property
+    def n_train(self) -> int:
+        """The number of training rows the file asks for, 0 where it does not say."""
+        return int(self.folds.get("train_size", 0))
 
     @property
     def rival(self) -> tuple[str, float] | None:
@@ -55,7 +69,16 @@ class Experiment:
 
 
 def parse_experiment(text: str, name: str) -> Experiment:
+    """Read a file of one experiment; see :func:`parse_experiments`."""
+    (experiment,) = parse_experiments(text, name)
+    return experiment
+
+
+def parse_experiments(text: str, name: str) -> tuple[Experiment, ...]:
     """Read one experiment file; ``name`` is the file's name without its ending.
+
+    A file whose protocol has ``train_sizes`` is a curve: one experiment for each size, called
+    after the file and the size.
 
     Raises
     ------
@@ -65,7 +88,7 @@ def parse_experiment(text: str, name: str) -> Experiment:
     import yaml
 
     try:
-        return _from_fields(yaml.load(text, Loader=_loader()), name)
+        return _from_file(yaml.load(text, Loader=_loader()), name)
     except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"experiment file {name}.yaml cannot be read: {error!r}") from error
 
@@ -77,10 +100,27 @@ def _loader() -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def _from_fields(fields: dict[str, Any], name: str) -> Experiment:
+def _from_file(fields: dict[str, Any], name: str) -> tuple[Experiment, ...]:
     if fields["name"] != name:
         raise ValueError(f"experiment file {name}.yaml calls itself {fields['name']!r}")
+    sizes = fields["protocol"].get("train_sizes")
+    if sizes is None:
+        return (_from_fields(fields, name),)
+    return tuple(_from_fields(_at_size(fields, n), f"{name}_n{n}") for n in sizes)
+
+
+def _at_size(fields: dict[str, Any], n: int) -> dict[str, Any]:
+    """Return the fields of one point of a curve; a running time belongs to its last point."""
+    protocol = {word: value for word, value in fields["protocol"].items() if word != "train_sizes"}
+    published = dict(fields["published"])
+    if n != max(fields["protocol"]["train_sizes"]):
+        published.pop("seconds", None)
+    return {**fields, "protocol": {**protocol, "train_size": n}, "published": published}
+
+
+def _from_fields(fields: dict[str, Any], name: str) -> Experiment:
     protocol, published, source = fields["protocol"], fields["published"], fields["source"]
+    error = published.get("error")
     return Experiment(
         name=name,
         citation=fields["citation"],
@@ -93,13 +133,22 @@ def _from_fields(fields: dict[str, Any], name: str) -> Experiment:
         preparation=dict(fields["preparation"]),
         method=fields["method"],
         parameters=dict(fields["parameters"]),
-        k=fields["k"],
-        error=float(published["error"]),
+        k=_neighbors(fields),
+        error=None if error is None else float(error),
         spread=published.get("spread"),
         unit=published["unit"],
         others=dict(fields["others"]),
         doubts=tuple(fields["doubts"]),
+        view=dict(fields.get("view", {})),
+        seconds=published.get("seconds"),
     )
+
+
+def _neighbors(fields: dict[str, Any]) -> Neighbors:
+    if "h" in fields:
+        return HNN
+    k: int | str = fields["k"]
+    return KNN if k == CHOSEN else int(k)
 
 
 @cache
@@ -108,15 +157,20 @@ def published_experiments() -> tuple[Experiment, ...]:
     folder = files("vicinal.experiments") / "published"
     found = [file for file in folder.iterdir() if file.name.endswith(".yaml")]
     experiments = [
-        parse_experiment(file.read_text(encoding="utf-8"), file.name.removesuffix(".yaml"))
+        experiment
         for file in found
+        for experiment in parse_experiments(
+            file.read_text(encoding="utf-8"), file.name.removesuffix(".yaml")
+        )
     ]
     return tuple(sorted(experiments, key=_order))
 
 
-def _order(experiment: Experiment) -> tuple[str, str, int]:
-    """Sort k as a number: k11 comes after k3."""
-    return experiment.method, experiment.name.rsplit("_", 1)[0], experiment.k
+def _order(experiment: Experiment) -> tuple[str, str, int, str, int]:
+    """Sort k and sizes as numbers: k11 comes after k3, n1000 after n500."""
+    k = experiment.k if isinstance(experiment.k, int) else 0
+    stem = experiment.name.rsplit("_", 1)[0]
+    return experiment.method, stem, k, str(experiment.k), experiment.n_train
 
 
 def select_experiments(
@@ -141,10 +195,14 @@ def select_experiments(
     wanted = None if ks is None else set(ks)
     kept = tuple(e for e in chosen if wanted is None or e.k in wanted)
     if chosen and not kept:
-        has = ", ".join(str(k) for k in sorted({experiment.k for experiment in chosen}))
+        has = ", ".join(sorted({str(experiment.k) for experiment in chosen}, key=_as_number))
         asked = ", ".join(str(k) for k in sorted(wanted or ()))
         raise ValueError(f"none of the experiments chosen has k = {asked}; they have k = {has}.")
     return kept
+
+
+def _as_number(word: str) -> tuple[int, str]:
+    return (int(word), "") if word.isdigit() else (0, word)
 
 
 def _picked(pattern: str, known: tuple[Experiment, ...]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from vicinal import __version__
 from vicinal._writing import write_atomically
-from vicinal.experiments._cells import Cell, Setting, Source, record_key
+from vicinal.experiments._cells import Cell, Neighbors, Setting, Source, record_key
 from vicinal.experiments._folder import RunFolder
 from vicinal.experiments._journal import Record
 from vicinal.experiments._methods import get_method
@@ -20,9 +20,12 @@ from vicinal.experiments._pool import WorkerPool
 from vicinal.experiments._published import Experiment
 from vicinal.experiments._results_page import results_markdown
 from vicinal.experiments._runner import Listener, run_cells
+from vicinal.experiments._synthetic import SYNTHETIC
 
 QUICK_ROWS = 2000
 QUICK_FOLDS = 2
+# Shares, where a file gives numbers of rows: a sample may hold fewer.
+QUICK_SIZES = {"train_size": 0.5, "test_size": 0.25}
 DEFAULT_FOLDS = {"official": 1, "kfold": 5, "grouped": 5, "repeated": 10}
 FOLD_COUNTS = {"kfold": "n_folds", "grouped": "n_folds", "repeated": "n_repeats"}
 
@@ -71,7 +74,8 @@ def check_data(experiments: Iterable[Experiment]) -> None:
     from vicinal.data import load_dataset
 
     for name in dict.fromkeys(experiment.dataset for experiment in experiments):
-        load_dataset(name)
+        if name not in SYNTHETIC:
+            load_dataset(name)
 
 
 def plan_experiments(experiments: Iterable[Experiment], *, quick: bool = False) -> list[Cell]:
@@ -79,21 +83,31 @@ def plan_experiments(experiments: Iterable[Experiment], *, quick: bool = False) 
 
     Experiments that differ in k only share a cell where one fit of the method serves every k.
     """
-    shared: dict[str, tuple[Cell, list[int]]] = {}
+    shared: dict[str, tuple[Cell, list[Neighbors]]] = {}
     for experiment in experiments:
         for cell in experiment_cells(experiment, quick=quick):
             # A key without k names everything else that makes a cell what it is.
-            k = experiment.k if get_method(experiment.method).depends_on_k else 0
-            _, ks = shared.setdefault(record_key(cell, k), (cell, []))
+            key = record_key(cell, _fit_of(experiment))
+            _, ks = shared.setdefault(key, (cell, []))
             ks.append(experiment.k)
+    # Numbers and names are never mixed: a cell of chosen neighbours has a fit of its own.
     cells = [replace(cell, ks=tuple(sorted(set(ks)))) for cell, ks in shared.values()]
     return sorted(cells, key=_neighborhood)
 
 
-def _neighborhood(cell: Cell) -> tuple[str, str, int, str, tuple[int, ...]]:
+def _fit_of(experiment: Experiment) -> Neighbors:
+    """Name the fit that an experiment needs, as far as it depends on the neighbours."""
+    if isinstance(experiment.k, str):
+        return "chosen"
+    return experiment.k if get_method(experiment.method).depends_on_k else 0
+
+
+def _neighborhood(cell: Cell) -> tuple[str, str, str, int, str, str]:
     setting = cell.setting
     preparation = json.dumps(dict(setting.preparation), sort_keys=True)
-    return setting.source.name, preparation, cell.fold, cell.method, cell.ks
+    split = json.dumps([setting.protocol, dict(setting.folds)], sort_keys=True)
+    ks = " ".join(f"{k:4}" for k in cell.ks)
+    return setting.source.name, preparation, split, cell.fold, cell.method, ks
 
 
 def experiment_cells(experiment: Experiment, *, quick: bool = False) -> list[Cell]:
@@ -111,8 +125,10 @@ def experiment_setting(experiment: Experiment, *, quick: bool = False) -> Settin
     count = FOLD_COUNTS.get(experiment.protocol)
     if quick and count is not None:
         folds[count] = QUICK_FOLDS
+    if quick:
+        folds |= {word: QUICK_SIZES[word] for word in QUICK_SIZES if word in folds}
     return Setting(
-        source=Source(experiment.dataset, limit=QUICK_ROWS if quick else None),
+        source=Source(experiment.dataset, limit=QUICK_ROWS if quick else None, **experiment.view),
         preparation=experiment.preparation,
         protocol=experiment.protocol,
         folds=folds,
@@ -146,6 +162,7 @@ def summarise(
         n_test=max((record["n_test"] for record in done), default=0),
         quick=quick,
         messages=tuple(dict.fromkeys(failures)),
+        chosen=tuple(record["chosen"] for record in done if "chosen" in record),
         **costs,
     )
 

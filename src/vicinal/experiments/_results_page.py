@@ -57,7 +57,7 @@ def results_markdown(records: Iterable[Record]) -> str:
     return "\n\n".join([*sections, _doubts([experiment for experiment, _ in pairs])]) + "\n"
 
 
-def _place(experiment: Experiment) -> tuple[int, str, str, str, int]:
+def _place(experiment: Experiment) -> tuple[int, str, str, str, int, str]:
     """Order tables as they are printed, then by method and data set."""
     first = min(
         other.line or 0
@@ -65,7 +65,8 @@ def _place(experiment: Experiment) -> tuple[int, str, str, str, int]:
         if (other.document, _label(other)) == (experiment.document, _label(experiment))
     )
     label, method = _label(experiment), experiment.method
-    return first, label, method, experiment.dataset, experiment.k
+    k = experiment.k if isinstance(experiment.k, int) else 0
+    return first, label, method, experiment.dataset, k, str(experiment.k)
 
 
 def _label(experiment: Experiment) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +15,8 @@ from vicinal._types import AnyArray, Dataset, Fold, IntArray, Task
 from vicinal.baselines._sampling import sample_rows
 from vicinal.data import Preparation, imputer_for, load_dataset, make_folds, read_table
 from vicinal.experiments._cells import Setting, Source
+from vicinal.experiments._synthetic import SYNTHETIC, make_synthetic
+from vicinal.experiments._views import first_features, take_rows, two_sides
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,9 @@ def load_rows(source: Source, seed: int) -> Dataset:
     ValueError
         Where a table is not the one its digest was taken from.
     """
-    if source.path is None:
+    if source.name in SYNTHETIC and source.path is None:
+        dataset = make_synthetic(source.name)
+    elif source.path is None:
         dataset = load_dataset(source.name)
     else:
         if source.digest and file_digest(Path(source.path)) != source.digest:
@@ -49,7 +53,17 @@ def load_rows(source: Source, seed: int) -> Dataset:
             task=cast("Task | None", source.task),
             impute=source.impute,
         )
+    dataset = view_dataset(dataset, source)
     return dataset if source.limit is None else sample_dataset(dataset, source.limit, seed)
+
+
+def view_dataset(dataset: Dataset, source: Source) -> Dataset:
+    """Return the part of a data set that a source asks for."""
+    if source.sides is not None:
+        dataset = two_sides(dataset, source.sides)
+    if source.n_features is not None:
+        dataset = first_features(dataset, source.n_features)
+    return dataset
 
 
 def file_digest(path: Path) -> str:
@@ -78,26 +92,26 @@ def _strata(dataset: Dataset) -> IntArray:
     return np.unique(2 * labels.astype(np.int64) + part, return_inverse=True)[1]
 
 
-def take_rows(dataset: Dataset, rows: IntArray) -> Dataset:
-    """Return a data set of some rows; extras of one entry a row follow."""
-    n = len(dataset.y)
-
-    def take(value: Any) -> Any:
-        return value[rows] if isinstance(value, np.ndarray) and len(value) == n else value
-
-    taken = {f.name: take(getattr(dataset, f.name)) for f in fields(dataset) if f.name != "extras"}
-    extras = {name: _take_extra(value, rows, n) for name, value in dataset.extras.items()}
-    return replace(dataset, **taken, extras=extras)
-
-
-def _take_extra(value: AnyArray, rows: IntArray, n: int) -> AnyArray:
-    return value[rows] if np.ndim(value) and len(value) == n else value
-
-
 def make_setting_folds(dataset: Dataset, setting: Setting) -> tuple[Fold, ...]:
-    """Return the folds of a setting."""
+    """Return the folds of a setting; sizes cut those that keep groups whole to a random part."""
     options: Mapping[str, Any] = {"seed": setting.seed, **setting.folds}
-    return make_folds(dataset, setting.protocol, **options)
+    folds = make_folds(dataset, setting.protocol, **options)
+    if setting.protocol != "grouped" or not options.keys() & {"train_size", "test_size"}:
+        return folds
+    return tuple(
+        Fold(
+            _at_most(fold.train, options.get("train_size"), [options["seed"], 2 * number]),
+            _at_most(fold.test, options.get("test_size"), [options["seed"], 2 * number + 1]),
+        )
+        for number, fold in enumerate(folds)
+    )
+
+
+def _at_most(rows: IntArray, size: int | None, seed: list[int]) -> IntArray:
+    """Return at most so many of the rows, drawn at random, in their order."""
+    if size is None or size >= len(rows):
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
 
 
 def prepare_fold(dataset: Dataset, fold: Fold, preparation: Mapping[str, Any]) -> PreparedFold:
