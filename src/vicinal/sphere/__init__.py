@@ -17,6 +17,7 @@ except ImportError as error:  # pragma: no cover - exercised in a process withou
     ) from error
 
 from vicinal.sphere._clebsch_gordan import clebsch_gordan
+from vicinal.sphere._correlation import so3_correlation, spherical_correlation
 from vicinal.sphere._equivariance import equivariance_error
 from vicinal.sphere._fragment_type import FragmentType
 from vicinal.sphere._fragments import Fragments
@@ -36,6 +37,7 @@ from vicinal.sphere._rotations import (
     quaternion_to_matrix,
     random_rotations,
 )
+from vicinal.sphere._so3 import SO3Transform
 from vicinal.sphere._transforms import SphericalTransform
 from vicinal.sphere._wigner import wigner_d, wigner_d_all
 
@@ -47,6 +49,7 @@ __all__ = [
     "FragmentType",
     "Fragments",
     "Invariants",
+    "SO3Transform",
     "SampleNorm",
     "SphericalGrid",
     "SphericalTransform",
@@ -59,6 +62,8 @@ __all__ = [
     "quaternion_to_euler",
     "quaternion_to_matrix",
     "random_rotations",
+    "so3_correlation",
+    "spherical_correlation",
     "spherical_grid",
     "spherical_harmonics",
     "wigner_d",

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from vicinal.sphere._agreement import check_alike, check_finite
 from vicinal.sphere._fragment_type import FragmentType
 from vicinal.sphere._fragments import Fragments
 from vicinal.sphere._grids import check_bandwidth, spherical_grid
@@ -197,9 +198,8 @@ class SphericalTransform(nn.Module):
                 f"(batch, channels, {rows}, {columns}), got {tuple(signal.shape)}."
             )
         precision = signal.dtype.to_real() if signal.is_complex() else signal.dtype
-        self._check_alike("the signal", precision, signal.device)
-        if not _finite(signal):
-            raise ValueError("the signal holds NaN or infinity: clean it first.")
+        check_alike("the transform", self.theta, "the signal", precision, signal.device)
+        check_finite("the signal", signal)
 
     def _check_fragments(self, fragments: Fragments) -> int:
         channels = fragments.type[0]
@@ -208,20 +208,9 @@ class SphericalTransform(nn.Module):
                 f"this transform takes equally many channels for each degree 0 to {self.l_max}, "
                 f"got fragments of {fragments.type}."
             )
-        self._check_alike("the fragments", fragments.dtype, fragments.device)
+        packed = fragments.packed
+        check_alike("the transform", self.theta, "the fragments", packed.dtype, packed.device)
         return channels
-
-    def _check_alike(self, what: str, dtype: torch.dtype, device: torch.device) -> None:
-        if dtype != self.theta.dtype:
-            raise ValueError(
-                f"the transform is in {self.theta.dtype}, {what} in {dtype}: "
-                f"call .to({self.theta.dtype}) on one or .to({dtype}) on the other."
-            )
-        if device != self.theta.device:
-            raise ValueError(
-                f"the transform is on {self.theta.device}, {what} on {device}: "
-                "move one of them with .to(device)."
-            )
 
     def extra_repr(self) -> str:
         return f"bandwidth={self.bandwidth}, l_max={self.l_max}, grid={self.grid!r}"
@@ -230,11 +219,6 @@ class SphericalTransform(nn.Module):
 def _method_for(size: int, l_max: int) -> str:
     """One dense product wins while its matrix stays in cache and has few columns."""
     return "dense" if size <= _LARGEST_DENSE and l_max < 10 else "separable"
-
-
-def _finite(signal: Tensor) -> bool:
-    """Whether no number is NaN or infinite; their sum tells at a thirtieth of the cost."""
-    return bool(torch.isfinite(signal.sum())) or bool(torch.isfinite(signal).all())
 
 
 @lru_cache(maxsize=8)
