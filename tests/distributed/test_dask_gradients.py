@@ -208,7 +208,7 @@ class Watch(SchedulerPlugin):
         self.largest = max(self.largest, nbytes or 0)
         held = [worker.nbytes for worker in self.scheduler.workers.values()]
         self.most_held = max([self.most_held, *held])
-        self.n_pairs += str(key).startswith("pair_sums")
+        self.n_pairs += str(key).startswith("pair_parts")
         if self.kill_after is not None and self.killed is None and self.n_pairs >= self.kill_after:
             self.killed = self.pids.pop()
             os.kill(self.killed, signal.SIGKILL)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import check_transform_input
 from vicinal.index._inputs import check_block_size
 from vicinal.index._threads import thread_count
-from vicinal.metric import _bandwidth as selection
 from vicinal.metric import _gradient_options as checks
 from vicinal.metric import _options as plain_checks
 from vicinal.metric._base import MetricLearner
 from vicinal.metric._gradient_estimate import Reference, Setting, evaluate, make_reference
+from vicinal.metric._gradient_fit import Evaluated, FitPlan, follow_plan, plan_fit
 from vicinal.metric._gradient_sums import (
     GradientSums,
     bootstrap_spectra,
@@ -26,10 +26,6 @@ from vicinal.metric._gradient_sums import (
     spectrum,
 )
 from vicinal.metric._smoothing import Targets
-
-_MOST_EVALUATIONS = 10_000
-# Multiplications local linear fits may take before fewer evaluation points are taken.
-_FIT_BUDGET = 2e11
 
 
 class GradientMetric(MetricLearner):
@@ -98,7 +94,6 @@ class GradientMetric(MetricLearner):
         GradientMetric
             Itself.
         """
-        self._part: tuple[Any, ...] | None = None
         self._learn(X, y, sample_weight)
         return self
 
@@ -132,7 +127,7 @@ class GradientMetric(MetricLearner):
             added, gradients = self._evaluate(X, weights, reference, own=False)
             sums = sums.merge(added)
             if gradients is not None:
-                self.gradients_ = np.concatenate([self.gradients_, gradients])
+                self.gradients_ = np.concatenate([self.gradients_, as_stored(gradients)])
             self._keep_metric(sums)
         self._remember(sums, reference)
         return self
@@ -165,6 +160,39 @@ class GradientMetric(MetricLearner):
         _, angles = self._bootstrap(rank, n_resamples, random_state)
         return interval(angles, level)
 
+    def estimate_gradients(
+        self, points: AnyArray, X: AnyArray, y: AnyArray, *, sample_weight: Any = None
+    ) -> FloatArray:
+        """Return gradients at any points, estimated from a sample as the fit's last iteration did.
+
+        Parameters
+        ----------
+        points : array-like of shape (m, n_features)
+        X : array-like of shape (n, n_features)
+            The sample, usually that of ``fit``.
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,) or None
+
+        Returns
+        -------
+        ndarray of shape (m, n_features), or (m, n_features, C) for classes
+        """
+        check_is_fitted(self, "components_")
+        setting, components = self._last_estimate
+        points = check_transform_input(self, points, accept_sparse=False)
+        # A clone: the checks of a fit leave what they saw with the estimator.
+        sample, targets = clone(self)._check_input(X, y)
+        check_transform_input(self, X, accept_sparse=False)
+        weights, _ = checks.check_point_weights(sample_weight, len(sample))
+        reference = make_reference(
+            sample, targets, Setting(**dict(setting)), weights=weights, components=components
+        )
+        n_threads = thread_count(self.n_jobs)
+        flat = np.ones(len(points))
+        gradients = evaluate(points, flat, reference, n_threads=n_threads, keep=True)[1]
+        assert gradients is not None
+        return as_stored(gradients)
+
     # What the subclasses differ in -----------------------------------------------------------
 
     def _check_input(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
@@ -183,61 +211,25 @@ class GradientMetric(MetricLearner):
         X, targets = self._check_input(X, y)
         random = check_random_state(self.random_state)
         weights, self._weight_scale = checks.check_point_weights(sample_weight, len(X))
-        distinct = selection.distinct_rows(X, targets, weights, random)
-        probe = selection.probe_rows(X, distinct, random)
-        median = selection.median_distance(probe)
-        if median == 0:
-            raise ValueError(
-                f"all rows of X are equal (n_samples={len(X)}): there is no direction to learn."
-            )
-        path = self._choose(X, targets, distinct, probe, median, random)
-        chosen = self._evaluation_rows(path[0], len(X), X.shape[1], random)
-        points = (X, weights) if chosen is None else (X[chosen], weights[chosen])
-        components: FloatArray | None = None
-        for last, setting in enumerate(path, start=1 - len(path)):
-            attempts = self._attempts(setting, median, len(X))
-            sums, gradients, reference = self._first_found(
-                attempts, (X, targets, weights), points, components, median
-            )
-            if last < 0:
-                metric = self._metric(sums, setting.power)
-                components = selection.keep_scale(metric, probe, median)
-        self.n_iter_, self._dtype = len(path), X.dtype.name
-        self._keep_setting(reference.setting)
-        self._keep_metric(sums)
-        if gradients is not None:
-            self.gradients_ = gradients
-        return sums, reference
+        plan = plan_fit(self, X, targets, weights, len(X), random)
+        at = slice(None) if plan.points is None else plan.points
+        points, point_weights = X[at], weights[at]
 
-    def _attempts(self, setting: Setting, median: float, n_rows: int) -> list[Setting]:
-        """Return the setting, and a wider one should y not change that near to any row."""
-        if self.bandwidth is not None and self.bandwidth != "rule":
-            return [setting]
-        return [setting, selection.widest_setting(setting, median, n_rows)]
-
-    def _first_found(
-        self,
-        attempts: list[Setting],
-        sample: tuple[AnyArray, Targets, FloatArray],
-        points: tuple[AnyArray, FloatArray],
-        components: FloatArray | None,
-        median: float,
-    ) -> tuple[GradientSums, FloatArray | None, Reference]:
-        """Return what the first setting finds under which f changes at all."""
-        X, targets, weights = sample
-        for setting in attempts:
+        def evaluate_points(setting: Setting, components: FloatArray | None) -> Evaluated:
             reference = make_reference(X, targets, setting, weights=weights, components=components)
-            sums, gradients = self._evaluate(*points, reference, own=True)
-            if selection.found_gradients(sums, targets, setting):
-                return sums, gradients, reference
-        raise selection.nothing_near(attempts[0], median)
+            sums, gradients = self._evaluate(points, point_weights, reference, own=True)
+            return Evaluated(sums, gradients, reference)
+
+        found = follow_plan(self, plan, evaluate_points)
+        assert found.reference is not None
+        return found.sums, found.reference
 
     def _evaluate(
         self, X: AnyArray, weights: FloatArray, reference: Reference, *, own: bool
     ) -> tuple[GradientSums, FloatArray | None]:
-        """Return sums and, where stored, gradients: (m, d), or (m, d, C) for classes."""
+        """Return sums and, where stored, gradients (m, C, d)."""
         size = None if self.block_size is None else check_block_size(self.block_size)
-        sums, gradients = evaluate(
+        return evaluate(
             X,
             weights,
             reference,
@@ -246,76 +238,23 @@ class GradientMetric(MetricLearner):
             own=own,
             keep=self.store_gradients,
         )
-        if gradients is not None:
-            real = reference.sample.targets.is_real
-            gradients = gradients[:, 0] if real else gradients.transpose(0, 2, 1)
-        return sums, gradients
-
-    def _choose(
-        self,
-        X: AnyArray,
-        targets: Targets,
-        rows: IntArray,
-        probe: FloatArray,
-        median: float,
-        random: Any,
-    ) -> list[Setting]:
-        """Return the setting of each iteration, by cross-validation where several are possible."""
-        n_iter = plain_checks.check_whole("n_iter", self.n_iter)
-        power = None if self.power is None else plain_checks.check_positive("power", self.power)
-        k = plain_checks.check_whole("n_neighbors", self.n_neighbors)
-        settings = [
-            replace(setting, power=power or 1.0)
-            for setting in self._settings(X, targets, median, n_iter)
-        ]
-        if self.bandwidth is not None:
-            return settings * n_iter
-        if len(rows) < selection.CV_LEAST:
-            return [settings[len(settings) // 2]] * n_iter
-        halves = selection.split_halves(X, targets, rows, k, random, thread_count(self.n_jobs))
-        return selection.choose_path(
-            halves,
-            settings,
-            self._powers if power is None else (power,),
-            n_iter,
-            lambda sums, q: selection.keep_scale(self._metric(sums, q), probe, median),
-            self._report,
-        )
-
-    def _settings(self, X: AnyArray, targets: Targets, median: float, n_iter: int) -> list[Setting]:
-        """Return the candidates; one where nothing is left to choose."""
-        bandwidth = checks.check_bandwidth(self.bandwidth)
-        base = checks.check_setting(self, X.shape[1], targets.n_columns, n_iter)
-        ridge = self.ridge
-        if ridge is not None:
-            ridge = plain_checks.check_positive("ridge", ridge)
-        if bandwidth is None:
-            return selection.candidate_settings(base, median, len(X), X.shape[1], ridge)
-        if bandwidth == "rule":
-            return [selection.rule_setting(base, median, len(X), X.shape[1], ridge)]
-        if base.estimator == "auto":
-            raise ValueError("estimator='auto' chooses the bandwidth too; give one estimator.")
-        base = replace(base, bandwidth=float(bandwidth), ridge=ridge or base.ridge)
-        local = base.estimator == "local-linear"
-        return [replace(base, kernel=selection.local_kernel(base.kernel)) if local else base]
-
-    def _evaluation_rows(
-        self, setting: Setting, n_rows: int, n_features: int, random: Any
-    ) -> AnyArray | None:
-        """Return the rows gradients are estimated at, None for all."""
-        if self.n_evaluations is None:
-            return None
-        cost = selection.fit_cost(setting, n_features)
-        most = max(1000, min(_MOST_EVALUATIONS, int(_FIT_BUDGET / max(cost, 1))))
-        if not isinstance(self.n_evaluations, str) or self.n_evaluations != "auto":
-            most = plain_checks.check_whole("n_evaluations", self.n_evaluations)
-        return None if most >= n_rows else np.sort(random.permutation(n_rows)[:most])
 
     # What is kept --------------------------------------------------------------------------------
 
-    def _metric(self, sums: GradientSums, power: float) -> FloatArray:
-        """Return the map of the matrix, (d, d)."""
-        return metric_components(*spectrum(self._matrix(sums)), power)
+    def _keep_fit(
+        self, plan: FitPlan, setting: Setting, components: FloatArray | None, found: Evaluated
+    ) -> None:
+        """Keep what a fit found; ``components`` measured the distances in its last iteration."""
+        self._part: tuple[Any, ...] | None = None
+        self.n_iter_, self._dtype = len(plan.path), plan.dtype
+        # As plain values, which a model file can hold.
+        self._last_estimate = (tuple(vars(setting).items()), components)
+        self._keep_setting(setting)
+        self._keep_metric(found.sums)
+        if found.gradients is not None:
+            self.gradients_ = as_stored(found.gradients)
+        elif hasattr(self, "gradients_"):
+            del self.gradients_  # an earlier fit's
 
     def _keep_metric(self, sums: GradientSums) -> None:
         n_components = self.n_components
@@ -377,6 +316,11 @@ class GradientMetric(MetricLearner):
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def as_stored(gradients: FloatArray) -> FloatArray:
+    """Return gradients (m, C, d) as users see them: (m, d), or (m, d, C) for classes."""
+    return gradients[:, 0] if gradients.shape[1] == 1 else gradients.transpose(0, 2, 1)
 
 
 def interval(values: FloatArray, level: float) -> FloatArray:

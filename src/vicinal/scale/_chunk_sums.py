@@ -17,16 +17,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.index import ExactIndex
-from vicinal.metric._gradient_estimate import (
-    BLOCK_ROWS,
-    Setting,
-    gradients_at,
-    make_reference,
-)
-from vicinal.metric._gradients import KernelSums, kernel_sums, softmax_gradients
-from vicinal.metric._local_linear import slopes_at
-from vicinal.metric._smoothing import COMPACT, Coordinates, Targets, make_sample
+from vicinal.metric import mergeable
 
 # Distinct targets that are told apart; more are a quantity.
 MOST_DISTINCT = 10_000
@@ -126,118 +117,32 @@ class TargetRule:
     deviation: float
     prior: FloatArray
 
-    def targets(self, y: AnyArray) -> Targets:
+    def targets(self, y: AnyArray) -> mergeable.Targets:
         """Return the targets of some rows, as the whole's fit would have them."""
         numbers: AnyArray = y if self.labels is None else np.searchsorted(self.labels, y)
         if self.is_real:
             values = (numbers.astype(np.float64) - self.mean) / self.deviation
-            return Targets(values, np.zeros(len(y), np.int64), 1, self.deviation)
-        return Targets(np.ones(len(y)), numbers.astype(np.int64), len(self.prior))
+            return mergeable.Targets(values, np.zeros(len(y), np.int64), 1, self.deviation)
+        return mergeable.Targets(np.ones(len(y)), numbers.astype(np.int64), len(self.prior))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How gradients are estimated in one iteration: the same for every chunk."""
+    """How every chunk contributes to the gradients of one iteration."""
 
-    setting: Setting
-    components: FloatArray | None
-    centre: FloatArray
+    estimate: mergeable.Estimate
     rule: TargetRule
-    own: bool = True
-
-    @property
-    def coordinates(self) -> Coordinates:
-        """Where distances are measured."""
-        return Coordinates(self.centre, self.components, self.setting.bandwidth)
 
 
-@dataclass(frozen=True)
-class Neighbours:
-    """The k nearest samples of each point: those of several chunks merge.
-
-    ``squared`` (m, k) ascending, ``rows`` (m, k, d) in the plan's coordinates, ``values`` and
-    ``codes`` (m, k) their targets.
-    """
-
-    squared: FloatArray
-    rows: FloatArray
-    values: FloatArray
-    codes: IntArray
-    k: int
-
-    def merge(self, other: Neighbours) -> Neighbours:
-        """Return the k nearest among both."""
-        squared = np.concatenate([self.squared, other.squared], axis=1)
-        order = np.argsort(squared, axis=1, kind="stable")[:, : self.k]
-
-        def take(first: AnyArray, second: AnyArray) -> AnyArray:
-            both = np.concatenate([first, second], axis=1)
-            return both[np.arange(len(both))[:, None], order]
-
-        return Neighbours(
-            take(self.squared, other.squared),
-            take(self.rows, other.rows),
-            take(self.values, other.values),
-            take(self.codes, other.codes),
-            self.k,
-        )
+def pair_parts(points: AnyArray, X: Any, y: Any, plan: Plan) -> Any:
+    """Return what one chunk of samples contributes to the gradients at points (m, d)."""
+    contribute = mergeable.parts_that_merge(plan.estimate.setting)
+    return contribute(points, as_rows(X), plan.rule.targets(as_vector(y)), plan.estimate)
 
 
-def pair_sums(points: AnyArray, X: Any, y: Any, plan: Plan) -> KernelSums:
-    """Return the kernel sums of points (m, d) over the samples of one chunk. O(m n d) time."""
-    targets = plan.rule.targets(as_vector(y))
-    sample = make_sample(as_rows(X), targets, plan.coordinates)
-    rows = plan.coordinates.enter(points, sample.panel.dtype)
-    blocks = np.array_split(rows, max(1, -(-len(rows) // BLOCK_ROWS)))
-    parts = [kernel_sums(block, sample)[0] for block in blocks]
-    products = [part.products for part in parts if part.products is not None]
-    return KernelSums(
-        np.concatenate([part.moments for part in parts], axis=1),
-        np.concatenate(products) if products else None,
-    )
-
-
-def pair_neighbours(points: AnyArray, X: Any, y: Any, plan: Plan) -> Neighbours:
-    """Return the nearest samples of points (m, d) in one chunk."""
-    targets = plan.rule.targets(as_vector(y))
-    sample = make_sample(as_rows(X), targets, plan.coordinates)
-    assert plan.setting.n_local is not None
-    k = plan.setting.n_local
-    rows = plan.coordinates.enter(points, sample.panel.dtype)
-    index = ExactIndex(np.ascontiguousarray(sample.rows), n_jobs=1)
-    squared, near = index.query(rows, min(k, len(sample.panel)))
-    targets = sample.targets
-    return Neighbours(squared, sample.rows[near], targets.values[near], targets.codes[near], k)
-
-
-def gradients_from(found: KernelSums | Neighbours, plan: Plan) -> FloatArray:
+def gradients_from(found: Any, plan: Plan) -> FloatArray:
     """Return the gradients (m, C, d) in the units of X and y, from what all chunks had."""
-    setting, rule = plan.setting, plan.rule
-    if isinstance(found, Neighbours):
-        gradients = _slopes(found, plan)
-    else:
-        gradients = found.gradients()
-        if setting.temperature is not None and not rule.is_real:
-            values = found.values(rule.prior)
-            gradients = softmax_gradients(values, gradients, setting.temperature)[1]
-    scale = rule.deviation if rule.is_real else 1.0
-    return plan.coordinates.leave(gradients) * scale
-
-
-def _slopes(found: Neighbours, plan: Plan) -> FloatArray:
-    m, k = found.squared.shape
-    n_columns = len(plan.rule.prior)
-    targets = Targets(found.values.ravel(), found.codes.ravel(), n_columns)
-    (slopes,) = slopes_at(
-        np.arange(m * k).reshape(m, k),
-        found.squared,
-        found.rows.reshape(m * k, -1),
-        targets.columns().astype(found.rows.dtype),
-        np.ones(m * k),
-        [plan.setting.ridge],
-        COMPACT[plan.setting.kernel],
-    )
-    return slopes
+    return mergeable.gradients_from(found, plan.estimate)
 
 
 def gradients_from_sample(
@@ -245,8 +150,4 @@ def gradients_from_sample(
 ) -> FloatArray:
     """Return the gradients (m, C, d) estimated from a drawn sample alone."""
     X, y = sample
-    reference = make_reference(
-        X, plan.rule.targets(y), plan.setting, components=plan.components, centre=plan.centre
-    )
-    blocks = np.array_split(points, max(1, -(-len(points) // BLOCK_ROWS)))
-    return np.concatenate([gradients_at(block, reference, own=plan.own) for block in blocks])
+    return mergeable.gradients_from_sample(points, X, plan.rule.targets(y), plan.estimate)

@@ -10,12 +10,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric import _bandwidth as selection
-from vicinal.metric._gradient_estimate import Setting
-from vicinal.metric._gradient_metric import GradientMetric
-from vicinal.metric._gradient_options import check_real_target
-from vicinal.metric._gradient_sums import GradientSums, sum_gradients
-from vicinal.metric._options import check_whole
+from vicinal.metric import mergeable
+from vicinal.metric.mergeable import (
+    Estimate,
+    Evaluated,
+    GradientMetric,
+    GradientSums,
+    Setting,
+    sum_gradients,
+)
 from vicinal.scale import _chunk_sums as sums_of
 
 # Results that are merged at a time.
@@ -74,11 +77,21 @@ def fit_distributed(
     """
     if not isinstance(estimator, GradientMetric):
         raise ValueError(f"fit_distributed takes GradientWeights, EGOP or EJOP; got {estimator!r}.")
-    size = None if n_reference is None else check_whole("n_reference", n_reference)
+    size = None if n_reference is None else _check_size(n_reference)
     shards = _open(X, y, client)
     rule = _read_targets(estimator, shards)
     _learn(estimator, shards, rule, size)
     return estimator
+
+
+def _check_size(n_reference: Any) -> int:
+    """Return how many rows to draw; refuse what is no whole number above zero."""
+    whole = isinstance(n_reference, int | np.integer) and not isinstance(n_reference, bool)
+    if not whole or n_reference < 1:
+        raise ValueError(
+            f"n_reference must be a whole number of at least 1, or None; got {n_reference!r}."
+        )
+    return int(n_reference)
 
 
 @dataclass(frozen=True)
@@ -177,7 +190,7 @@ def _read_targets(estimator: Any, shards: Shards) -> sums_of.TargetRule:
         import pandas as pd
 
         rows = pd.DataFrame(rows, columns=shards.names)
-    _, targets = estimator._check_input(rows, few)
+    targets = mergeable.read_targets(estimator, rows, few)
     many = len(census.distinct) >= sums_of.MOST_DISTINCT
     if not targets.is_real:
         if many:
@@ -188,7 +201,7 @@ def _read_targets(estimator: Any, shards: Shards) -> sums_of.TargetRule:
     mean, spread = census.mean, census.spread
     if not many and len(census.distinct) == 2 and census.distinct.dtype.kind not in "fc":
         labels = census.distinct
-        mean = float(check_real_target(labels) @ census.counts) / census.n_rows
+        mean = float(mergeable.real_values(labels) @ census.counts) / census.n_rows
         spread = census.n_rows * mean * (1 - mean)
     deviation = float(np.sqrt(spread / census.n_rows))
     return sums_of.TargetRule(True, labels, mean, deviation, np.zeros(1))
@@ -207,56 +220,27 @@ def _learn(
     estimator: Any, shards: Shards, rule: sums_of.TargetRule, n_reference: int | None
 ) -> None:
     """Do what the fit in memory does, with the same random draws."""
-    n_rows, n_features = shards.census.n_rows, shards.census.row.shape[1]
+    n_rows = shards.census.n_rows
     random = check_random_state(estimator.random_state)
-    X, y = _gather(shards, _draw(random, n_rows, selection.CV_ROWS))
-    targets = rule.targets(y)
-    distinct = selection.distinct_rows(X, targets, np.ones(len(X)), random)
-    probe = selection.probe_rows(X, distinct, random)
-    median = selection.median_distance(probe)
-    if median == 0:
-        raise ValueError(
-            f"all of {len(X)} random rows of X are equal: there is no direction to learn."
-        )
-    path = estimator._choose(X, targets, distinct, probe, median, random)
-    chosen = estimator._evaluation_rows(path[0], n_rows, n_features, random)
-    chosen = np.arange(n_rows) if chosen is None else chosen
+    X, y = _gather(shards, _draw(random, n_rows, mergeable.ROWS_TO_CHOOSE_ON))
+    weights = np.ones(len(X))
+    plan = mergeable.plan_fit(estimator, X, rule.targets(y), weights, n_rows, random)
+    chosen = np.arange(n_rows) if plan.points is None else plan.points
     drawn = None if n_reference is None else _draw(random, n_rows, n_reference)
-    components: FloatArray | None = None
-    for setting in path:
-        attempts = estimator._attempts(setting, median, n_rows)
-        for attempt in attempts:
-            plan = sums_of.Plan(
-                attempt,
-                components,
-                shards.census.sums / n_rows,
-                rule,
-                own=drawn is None or len(drawn) == n_rows,
-            )
-            sums, gradients = _evaluate(shards, plan, chosen, drawn, estimator.store_gradients)
-            if selection.found_gradients(sums, targets, attempt):
-                break
-        else:
-            raise selection.nothing_near(attempts[0], median)
-        components = selection.keep_scale(estimator._metric(sums, setting.power), probe, median)
-    _keep(estimator, len(path), X.dtype.name, attempt, sums, gradients)
 
+    def evaluate(setting: Setting, components: FloatArray | None) -> Evaluated:
+        estimate = Estimate(
+            setting,
+            components,
+            centre=shards.census.sums / n_rows,
+            prior=rule.prior,
+            scale=rule.deviation if rule.is_real else 1.0,
+            own=drawn is None or len(drawn) == n_rows,
+        )
+        how = sums_of.Plan(estimate, rule)
+        return Evaluated(*_evaluate(shards, how, chosen, drawn, estimator.store_gradients))
 
-def _keep(
-    estimator: Any,
-    n_iter: int,
-    dtype: str,
-    setting: Setting,
-    sums: GradientSums,
-    gradients: FloatArray | None,
-) -> None:
-    estimator._part = None
-    estimator.n_iter_, estimator._dtype = n_iter, dtype
-    estimator._keep_setting(setting)
-    estimator._keep_metric(sums)
-    if gradients is not None:
-        real = gradients.shape[1] == 1
-        estimator.gradients_ = gradients[:, 0] if real else gradients.transpose(0, 2, 1)
+    mergeable.follow_plan(estimator, plan, evaluate)
 
 
 def _draw(random: np.random.RandomState, n_rows: int, most: int) -> IntArray:
@@ -307,7 +291,9 @@ def _evaluate(
     done = []
     for rows in rounds:
         points = shards.hold(delayed(np.concatenate, pure=False)(_points_of(shards, rows)))
-        done.append(_run(shards, [_from_all_chunks(shards, plan.setting, points, how)], keep))
+        done.append(
+            _run(shards, [_from_all_chunks(shards, plan.estimate.setting, points, how)], keep)
+        )
     gradients = [part for _, part in done if part is not None]
     sums = sums_of.merge_all([part for part, _ in done])
     return sums, np.concatenate(gradients) if keep else None
@@ -332,7 +318,8 @@ def _from_all_chunks(shards: Shards, setting: Setting, points: Any, how: Any) ->
     """Return delayed gradients at points, to which every chunk contributes."""
     from dask import delayed
 
-    pair = delayed(_pair_function(setting), pure=False)
+    mergeable.parts_that_merge(setting)  # refused here, not by a worker
+    pair = delayed(sums_of.pair_parts, pure=False)
     pairs = [pair(points, X, y, how) for X, y in zip(shards.X, shards.y, strict=True)]
     return delayed(sums_of.gradients_from, pure=False)(_merged(pairs), how)
 
@@ -346,24 +333,12 @@ def _points_of(shards: Shards, rows: IntArray) -> list[Any]:
     return [take(X, local) for X, local in places if len(local)]
 
 
-def _pair_function(setting: Setting) -> Any:
-    if setting.estimator == "analytic":
-        return sums_of.pair_sums
-    if setting.estimator == "local-linear" and setting.n_local is not None:
-        return sums_of.pair_neighbours
-    raise ValueError(
-        f"estimator={setting.estimator!r} with a fixed reach has no sums that chunks can add to: "
-        "give n_reference, the number of random rows to estimate from, or take "
-        "estimator='analytic'."
-    )
-
-
 def _points_a_round(shards: Shards, plan: sums_of.Plan) -> int:
     """Return how many points have sums no larger than the largest chunk."""
     n_columns = len(plan.rule.prior)
     held = 2 if plan.rule.is_real else n_columns
-    if plan.setting.n_local is not None:
-        held = max(plan.setting.n_local, n_columns)
+    if plan.estimate.setting.n_local is not None:
+        held = max(plan.estimate.setting.n_local, n_columns)
     return max(_LEAST_POINTS, max(shards.census.sizes) // held)
 
 
