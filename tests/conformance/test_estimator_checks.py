@@ -26,6 +26,7 @@ ESTIMATORS = [
 # Metric learners -------------------------------------------------------------------------------
 ESTIMATORS += [
     vicinal.LDA(),
+    vicinal.LMNN(max_iter=10),
     vicinal.MLNG(max_iter=5),
     vicinal.NCA(max_iter=10),
     vicinal.ReliefF(),
