@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
-from vicinal.data import kfold
+from vicinal.data._protocols import kfold
 from vicinal.experiments._cells import HNN, KNN, Cell, Neighbors
 from vicinal.experiments._execute import (
     collect_notes,
