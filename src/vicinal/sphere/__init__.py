@@ -28,6 +28,7 @@ from vicinal.sphere._linear import CovariantLinear
 from vicinal.sphere._network import ClebschGordanNet
 from vicinal.sphere._normalisation import CovariantBatchNorm, SampleNorm
 from vicinal.sphere._product import ClebschGordanLayer
+from vicinal.sphere._real_basis import to_e3nn_basis
 from vicinal.sphere._rotations import (
     euler_to_matrix,
     euler_to_quaternion,
@@ -66,6 +67,7 @@ __all__ = [
     "spherical_correlation",
     "spherical_grid",
     "spherical_harmonics",
+    "to_e3nn_basis",
     "wigner_d",
     "wigner_d_all",
 ]

@@ -101,7 +101,7 @@ def matrix_to_euler(rotations: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     polar = sine < 4 * torch.finfo(R.dtype).eps
     south = R[..., 2, 2] < 0
     beta = torch.where(polar, south.to(R.dtype) * math.pi, torch.atan2(sine, R[..., 2, 2]))
-    at_pole = torch.atan2(R[..., 1, 0], R[..., 1, 1])
+    at_pole = torch.atan2(-R[..., 0, 1], R[..., 1, 1])
     alpha = torch.where(polar, at_pole, torch.atan2(R[..., 1, 2], R[..., 0, 2]))
     gamma = torch.atan2(R[..., 2, 1], -R[..., 2, 0])
     return _turn(alpha), beta, _turn(torch.where(polar, torch.zeros_like(gamma), gamma))

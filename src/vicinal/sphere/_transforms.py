@@ -241,8 +241,8 @@ def _tables(bandwidth: int, l_max: int, kind: str, method: str) -> dict[str, Ten
 def _legendre_table(l_max: int, theta: Tensor) -> Tensor:
     """P̄_l^m(cos θ_k) as (m, l, ring), zero where l < m."""
     table = torch.zeros(l_max + 1, l_max + 1, len(theta), dtype=torch.float64)
-    for m, column in enumerate(normalised_legendre(l_max, theta)):
-        table[m, m:] = torch.stack(column)
+    l, m = torch.tril_indices(l_max + 1, l_max + 1)
+    table[m, l] = normalised_legendre(l_max, theta).mT
     return table
 
 
