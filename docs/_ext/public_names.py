@@ -20,7 +20,7 @@ INTRODUCTION = """\
 API reference
 =============
 
-Every name below is imported from ``vicinal`` itself, on first use.
+The names below are imported from ``vicinal`` itself, on first use.
 """
 
 
@@ -34,15 +34,32 @@ def present(name: str) -> bool:
 
 def section(home: str, names: tuple[str, ...]) -> str:
     """Return the reStructuredText of one stage's table, empty where none of its names exist."""
-    title = SECTIONS.get(home, home)
-    lines = "\n".join(f"   {name}" for name in names if present(name))
-    table = f".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n{lines}\n"
-    return f"{title}\n{'-' * len(title)}\n\n{table}" if lines else ""
+    return table(SECTIONS.get(home, home), [name for name in names if present(name)])
+
+
+def table(title: str, names: list[str]) -> str:
+    """Return the reStructuredText of one titled table, empty without names."""
+    lines = "\n".join(f"   {name}" for name in names)
+    summary = f".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n{lines}\n"
+    return f"{title}\n{'-' * len(title)}\n\n{summary}" if lines else ""
+
+
+def sphere_section() -> str:
+    """Return the table of `vicinal.sphere`, empty without PyTorch."""
+    try:
+        from vicinal import sphere
+    except ImportError:
+        return ""
+    moved = "The names below are imported from ``vicinal.sphere`` (extra ``torch``)."
+    return table("Networks on the sphere", list(sphere.__all__)).replace(
+        ".. autosummary", f"{moved}\n\n.. currentmodule:: vicinal.sphere\n\n.. autosummary", 1
+    )
 
 
 def api_page() -> str:
     """Return the whole page."""
     tables = [section(home, names) for home, names in vicinal._HOMES.items()]
+    tables.append(sphere_section())
     return "\n".join([INTRODUCTION, ".. currentmodule:: vicinal\n", *filter(None, tables)])
 
 
