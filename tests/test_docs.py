@@ -178,13 +178,28 @@ def test_the_caution_about_raw_features_is_true_of_the_records() -> None:
 
 
 def test_the_results_page_shows_every_record(site: Path) -> None:
-    from vicinal.experiments._results_page import figure, read_results, signed
+    from vicinal.experiments._figures import figure, signed
+    from vicinal.experiments._results_page import read_results, records_citing
 
     page = text_of(site / "results.html")
-    records = read_results(DOCS / "results")
+    records = records_citing(read_results(DOCS / "results"), ["trivedi2014"])
     assert records
     for record in records:
         assert signed(record["difference"], percent=True) in page
         assert figure(record["error_mean"], None, percent=True) in page
     rows = len(re.findall(r"<tr", (site / "results.html").read_text(encoding="utf-8")))
     assert rows >= len(records)
+
+
+def test_the_page_of_gradient_metrics_shows_every_record(site: Path) -> None:
+    from vicinal.experiments._figures import figure
+    from vicinal.experiments._published import select_experiments
+    from vicinal.experiments._results_page import read_results, records_citing
+
+    page = text_of(site / "results-gradients.html")
+    works = ["trivedi2014egop", "trivedi2018"]
+    for record in records_citing(read_results(DOCS / "results"), works):
+        (experiment,) = select_experiments([record["experiment"]])
+        percent = experiment.unit != "nmse"
+        assert figure(record["error_mean"], None, percent=percent) in page
+        assert experiment.error is None or str(experiment.dataset) in page

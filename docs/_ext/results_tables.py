@@ -1,20 +1,25 @@
-"""Fill the results page from the records in ``results/``, whichever files are there."""
+"""Fill the results pages from the records in ``results/``, whichever files are there.
+
+``<!-- results trivedi2014 -->`` becomes the tables of the records that cite one of the works named.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
-MARK = "<!-- results -->"
+MARK = re.compile(r"<!-- results ([\w ]+) -->")
 
 
 def fill(app: Any, docname: str, source: list[str]) -> None:
-    if MARK not in source[0]:
+    mark = MARK.search(source[0])
+    if mark is None:
         return
-    from vicinal.experiments._results_page import read_results, results_markdown
+    from vicinal.experiments._results_page import read_results, records_citing, results_markdown
 
-    records = read_results(Path(app.srcdir) / "results")
-    source[0] = source[0].replace(MARK, results_markdown(records))
+    records = records_citing(read_results(Path(app.srcdir) / "results"), mark[1].split())
+    source[0] = source[0].replace(mark[0], results_markdown(records))
 
 
 def setup(app: Any) -> dict[str, bool]:

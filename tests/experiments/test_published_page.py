@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from vicinal.experiments._figures import figure, signed
 from vicinal.experiments._outcomes import Outcome, outcome_record
 from vicinal.experiments._published import select_experiments
-from vicinal.experiments._results_page import figure, read_results, results_markdown, signed
+from vicinal.experiments._results_page import read_results, records_citing, results_markdown
 
 
 def records_of(*names: str, share: float = 0.02, quick: bool = False) -> list[dict[str, object]]:
@@ -42,7 +43,7 @@ def test_a_row_holds_published_measured_and_difference() -> None:
 
 
 def test_every_record_has_one_row_and_every_table_its_section() -> None:
-    records = records_of("letter", "isolet")
+    records = records_of("trivedi2014_*_letter_*", "trivedi2014_*_isolet_*")
     page = results_markdown(records)
     assert len(table_rows(page)) == len(records)
     assert re.findall(r"^## (.*)$", page, flags=re.MULTILINE) == [
@@ -104,3 +105,30 @@ def test_differences_carry_their_sign() -> None:
     assert signed(0.01, percent=False) == "+0.010"
     assert signed(-0.00001, percent=True) == "+0.00"
     assert signed(None, percent=True) == "–"
+
+
+def test_tables_of_methods_have_a_column_each_and_the_published_figure_in_brackets() -> None:
+    page = results_markdown(records_of("trivedi2014egop_*_concrete_knn", share=0.25))
+    assert "| data set | neighbours | training rows | Euclidean | GW | EGOP |" in page
+    row = table_rows(page)[-1]
+    assert row[:3] == ["concrete", "k-NN", "730"]
+    assert row[3] == "**0.251 ± 0.001** (0.288 ± 0.031)"
+    assert "EGOP is below Euclidean on 0 of 1 lines, as published on 1." in page
+
+
+def test_shares_are_shown_in_percent_like_percentages() -> None:
+    page = results_markdown(records_of("trivedi2014egop_egop_shuttle_hnn", share=0.01))
+    assert "**1.10 ± 0.1** (1.23 ± 0.4)" in page
+
+
+def test_a_curve_is_a_row_a_size_with_the_seconds_of_the_fit() -> None:
+    (experiment,) = select_experiments(["trivedi2014egop_egop_barrett_1_llr_knn_n3000"])
+    outcome = Outcome(experiment, (0.1, 0.2), expected=2, fit_cpu_seconds=1.5)
+    row = table_rows(results_markdown([outcome_record(outcome)]))[-1]
+    assert row == ["barrett_1", "k-NN", "3,000", "**0.150 ± 0.071**, 1.50 s (1651 s)"]
+
+
+def test_pages_take_the_records_of_the_works_they_are_about() -> None:
+    records = records_of("letter")
+    chosen = records_citing(records, ["trivedi2018"])
+    assert {str(record["experiment"]).split("_")[0] for record in chosen} == {"trivedi2018"}

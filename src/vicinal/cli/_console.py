@@ -44,9 +44,9 @@ def format_duration(seconds: float) -> str:
 
 
 def describe_cell(cell: Cell) -> str:
-    """Return "mlng, k = 3, fold 2"."""
-    ks = ", ".join(str(k) for k in cell.ks)
-    return f"{cell.method}, k = {ks}, fold {cell.fold + 1}"
+    """Return "mlng, k = 3, fold 2", or "egop, hnn and knn, fold 2" where k is chosen."""
+    ks = " and ".join(map(str, cell.ks)) if cell.tuned else f"k = {', '.join(map(str, cell.ks))}"
+    return f"{cell.method}, {ks}, fold {cell.fold + 1}"
 
 
 def describe_cell_of_many(cell: Cell) -> str:

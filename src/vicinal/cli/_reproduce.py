@@ -77,9 +77,16 @@ def _list(experiments: Sequence[Experiment], json: Path | None) -> None:
     if json is not None:
         write_plan(experiments, json)
     for experiment in experiments:
-        spread = "" if experiment.spread is None else f" ± {experiment.spread}"
-        unit = " %" if experiment.unit == "percent" else f" {experiment.unit}"
-        typer.echo(f"{experiment.name}  {experiment.error}{spread}{unit}")
+        typer.echo(f"{experiment.name}  {_printed(experiment)}")
+
+
+def _printed(experiment: Experiment) -> str:
+    """Return the figure as the source prints it."""
+    if experiment.error is None:
+        return "no figure"
+    spread = "" if experiment.spread is None else f" ± {experiment.spread}"
+    unit = {"percent": " %", "share": ""}.get(experiment.unit, f" {experiment.unit}")
+    return f"{experiment.error}{spread}{unit}"
 
 
 def _check_files(json: Path | None, page: Path | None, *, quick: bool) -> None:
@@ -129,7 +136,7 @@ def describe_outcome(outcome: Outcome) -> str:
     """Return one line: the name, what was published, what was measured, and the difference."""
     published, measured, difference, verdict = _figures(outcome)
     text = f"{outcome.experiment.name}: published {published}, measured {measured}"
-    if outcome.errors:
+    if outcome.errors and outcome.experiment.error is not None:
         text += f", difference {difference}"
     why = f" ({outcome.messages[0]})" if outcome.messages else ""
     return f"{text}, {verdict}{why}"
@@ -137,17 +144,17 @@ def describe_outcome(outcome: Outcome) -> str:
 
 def _figures(outcome: Outcome) -> tuple[str, str, str, str]:
     """Return published, measured, difference and verdict as they are printed."""
+    from vicinal.experiments._figures import figure, printed_spread, signed
     from vicinal.experiments._outcomes import outcome_record
-    from vicinal.experiments._results_page import figure, signed
 
-    percent = outcome.experiment.unit == "percent"
+    percent = outcome.experiment.unit != "nmse"
     record = outcome_record(outcome)
     deviation = outcome.deviation
     if deviation is not None and percent:
         deviation *= 100
     verdict = "quick" if outcome.quick and outcome.complete else record["verdict"]
     return (
-        figure(record["published_error"], outcome.experiment.spread, percent=percent),
+        figure(record["published_error"], printed_spread(outcome.experiment), percent=percent),
         figure(record["error_mean"], deviation, percent=percent),
         signed(record["difference"], percent=percent),
         verdict or record["status"],
@@ -158,7 +165,7 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    styles = {"lower": "green", "within": "green", "higher": "yellow", "quick": "dim"}
+    styles = {"lower": "green", "within": "green", "higher": "yellow", "quick": "dim", "ok": ""}
     title = QUICK if any(outcome.quick for outcome in outcomes) else None
     table = Table(title=title, title_style="bold yellow", header_style="bold")
     for column in ("experiment", "published", "measured", "difference", "spread", "best rival"):
@@ -170,7 +177,7 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
             outcome.experiment.name,
             *figures,
             Text(verdict, style=styles.get(verdict, "red")),
-            "" if rival is None else f"{rival[0]} {rival[1]:.2f}",
+            "" if rival is None else f"{rival[0]} {rival[1]:g}",
         )
     return table
 
@@ -182,7 +189,8 @@ def _print_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
     if any(outcome.quick for outcome in outcomes):
         console.print(QUICK, style="bold yellow")
     else:
-        for group, members in _by_method_and_scale(outcomes).items():
+        compared = [outcome for outcome in outcomes if outcome.experiment.error is not None]
+        for group, members in _by_method_and_scale(compared).items():
             sentence = tally([outcome_record(outcome) for outcome in members])
             console.print(f"{group}: {sentence}", soft_wrap=True, markup=False)
     for message in dict.fromkeys(message for outcome in failed for message in outcome.messages):
@@ -194,7 +202,8 @@ def _by_method_and_scale(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]
     groups: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         experiment = outcome.experiment
-        name = f"{experiment.method}, scale {experiment.preparation['scale']}"
+        rows = "" if isinstance(experiment.k, int) else f", {experiment.k}"
+        name = f"{experiment.method}, scale {experiment.preparation['scale']}{rows}"
         groups.setdefault(name, []).append(outcome)
     return groups
 

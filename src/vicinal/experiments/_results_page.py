@@ -8,9 +8,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from vicinal.experiments._methods import get_method
+from vicinal.experiments._figures import figure, method_title, printed_spread, signed
 from vicinal.experiments._outcomes import tally
 from vicinal.experiments._published import Experiment, published_experiments
+from vicinal.experiments._results_matrix import TITLES, label_of, matrix_section
 
 Record = Mapping[str, Any]
 SCALES = {
@@ -19,7 +20,6 @@ SCALES = {
     "unit": "rows of unit length",
     "none": "features as they come",
 }
-QUOTED = {"gblmnn": "GB-LMNN", "knca": "k-NCA"}
 HEADER = (
     "| method | data set | k | published | measured | difference | spread | best other published |"
 )
@@ -35,8 +35,17 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     ]
 
 
+def records_citing(records: Iterable[Record], citations: Iterable[str]) -> list[Record]:
+    """Return the records of experiments that cite one of some works."""
+    wanted = set(citations)
+    names = {e.name for e in published_experiments() if e.citation in wanted}
+    return [record for record in records if record["experiment"] in names]
+
+
 def results_markdown(records: Iterable[Record]) -> str:
     """Return one section a published table: what was printed, what we measure, and the doubts.
+
+    Tables that compare methods column by column are shown so, the others line by line.
 
     Raises
     ------
@@ -52,8 +61,11 @@ def results_markdown(records: Iterable[Record]) -> str:
     known = {experiment.name: experiment for experiment in published_experiments()}
     pairs = [(known[r["experiment"]], r) for r in records if r["experiment"] in known]
     pairs.sort(key=lambda pair: (pair[0].document, *_place(pair[0])))
-    tables = groupby(pairs, key=lambda pair: (pair[0].document, _label(pair[0])))
-    sections = [_section(list(table)) for _, table in tables]
+    tables = groupby(pairs, key=lambda pair: (pair[0].document, label_of(pair[0])))
+    sections = [
+        matrix_section(list(table)) if label in TITLES else _section(list(table))
+        for (_, label), table in tables
+    ]
     return "\n\n".join([*sections, _doubts([experiment for experiment, _ in pairs])]) + "\n"
 
 
@@ -62,21 +74,17 @@ def _place(experiment: Experiment) -> tuple[int, str, str, str, int, str]:
     first = min(
         other.line or 0
         for other in published_experiments()
-        if (other.document, _label(other)) == (experiment.document, _label(experiment))
+        if (other.document, label_of(other)) == (experiment.document, label_of(experiment))
     )
-    label, method = _label(experiment), experiment.method
+    label, method = label_of(experiment), experiment.method
     k = experiment.k if isinstance(experiment.k, int) else 0
     return first, label, method, experiment.dataset, k, str(experiment.k)
-
-
-def _label(experiment: Experiment) -> str:
-    return experiment.table.split(",")[0].removeprefix("tab:")
 
 
 def _section(pairs: Sequence[tuple[Experiment, Record]]) -> str:
     experiment = pairs[0][0]
     scale = SCALES.get(experiment.preparation["scale"], experiment.preparation["scale"])
-    printed = f"Printed in {{cite}}`{experiment.document}`, table `{_label(experiment)}`."
+    printed = f"Printed in {{cite}}`{experiment.document}`, table `{label_of(experiment)}`."
     lines = [_row(experiment, record) for experiment, record in pairs]
     return "\n".join(
         [f"## {scale.capitalize()}", "", f"{printed} {_summary(pairs)}", "", HEADER, RULE, *lines]
@@ -87,16 +95,16 @@ def _summary(pairs: Sequence[tuple[Experiment, Record]]) -> str:
     """Say for each method how many errors are below the published ones."""
     methods = sorted({experiment.method for experiment, _ in pairs})
     own = {name: [r for experiment, r in pairs if experiment.method == name] for name in methods}
-    return " ".join(f"{_title(name)}: {tally(records)}" for name, records in own.items())
+    return " ".join(f"{method_title(name)}: {tally(records)}" for name, records in own.items())
 
 
 def _row(experiment: Experiment, record: Record) -> str:
-    percent = experiment.unit == "percent"
-    published = figure(record["published_error"], experiment.spread, percent=percent)
+    percent = experiment.unit != "nmse"
+    published = figure(record["published_error"], printed_spread(experiment), percent=percent)
     sd = record["error_sd"]
     spread = None if sd is None else (100 * sd if percent else sd)
     cells = [
-        _title(experiment.method),
+        method_title(experiment.method),
         experiment.dataset,
         str(experiment.k),
         published,
@@ -110,32 +118,7 @@ def _row(experiment: Experiment, record: Record) -> str:
 
 def _rival(experiment: Experiment) -> str:
     rival = experiment.rival
-    return "–" if rival is None else f"{_title(rival[0])} {rival[1]:.2f}"
-
-
-def _title(method: str) -> str:
-    try:
-        return get_method(method).title
-    except ValueError:  # a rival that is only quoted
-        return QUOTED.get(method, method.upper())
-
-
-def figure(error: float | None, spread: float | None, *, percent: bool) -> str:
-    """Return an error in the unit it is printed in, with ± where a spread is known."""
-    if error is None:
-        return "–"
-    text = f"{100 * error:.2f}" if percent else f"{error:.3f}"
-    digits = 1 if percent else 3
-    return text if spread is None else f"{text} ± {spread:.{digits}f}"
-
-
-def signed(difference: float | None, *, percent: bool) -> str:
-    """Return a difference with its sign; minus is better than published."""
-    if difference is None:
-        return "–"
-    value, digits = (100 * difference, 2) if percent else (difference, 3)
-    text = f"{round(value, digits) or 0.0:+.{digits}f}"  # what rounds to nothing is not negative
-    return text.replace("-", "−")
+    return "–" if rival is None else f"{method_title(rival[0])} {rival[1]:.2f}"
 
 
 def _doubts(experiments: Sequence[Experiment]) -> str:
@@ -143,7 +126,7 @@ def _doubts(experiments: Sequence[Experiment]) -> str:
     touched: dict[str, set[str]] = {}
     for experiment in experiments:
         for doubt in experiment.doubts:
-            place = f"{_title(experiment.method)} on {experiment.dataset}"
+            place = f"{method_title(experiment.method)} on {experiment.dataset}"
             touched.setdefault(doubt, set()).add(place)
     lines = [f"- {doubt} *({_places(places)})*" for doubt, places in touched.items()]
     return "\n".join(["## What the sources leave open", "", *lines])
