@@ -96,7 +96,8 @@ def make_pairing(type_in: FragmentType, type_out: FragmentType, pairs: str) -> P
     """
     if pairs not in PAIRS:
         raise ValueError(f"pairs must be one of {', '.join(PAIRS)}, got {pairs!r}.")
-    blocks = _make_blocks(type_in, type_out, _choose(type_in, type_out, pairs), pairs)
+    chosen = _choose(type_in, type_out, pairs)
+    blocks = _make_blocks(type_in, type_out, chosen, pairs)
     reached = {l for block in blocks for l in block.degrees}
     missing = [l for l, t in enumerate(type_out.tau) if t and l not in reached]
     if missing:
@@ -104,7 +105,14 @@ def make_pairing(type_in: FragmentType, type_out: FragmentType, pairs: str) -> P
             f"no product ({pairs} pairs) of fragments of {type_in} has degree {missing[0]}, "
             f"which {type_out} asks for."
         )
-    return _assign_weights(type_in, type_out, blocks, pairs)
+    places, fan_in, weight_starts = _place_weights(type_in, type_out, chosen, blocks, pairs)
+    tables = [
+        _fold(type_in, type_out, block, l, n, places, pairs == "ordered")
+        for block in blocks
+        for l, n in zip(block.degrees, block.n_used, strict=True)
+    ]
+    first, second, sign, odd = (np.concatenate(table) for table in zip(*tables, strict=True))
+    return Pairing(type_in, type_out, blocks, fan_in, weight_starts, first, second, sign, odd)
 
 
 def degrees_between(l1: int, l2: int, l_max: int) -> range:
@@ -195,35 +203,35 @@ def _columns(n_first: int, n_second: int, same: bool, channelwise: bool) -> IntA
     return np.concatenate([columns[i < j], columns[i == j]])
 
 
-def _assign_weights(
-    type_in: FragmentType, type_out: FragmentType, blocks: tuple[Block, ...], pairs: str
-) -> Pairing:
-    """Return the pairing, with the place of the one or two weights of each folded weight."""
-    places: dict[tuple[int, int, int], int] = {}
-    fan_in, weight_starts = [], [0]
-    for l, channels in enumerate(type_out.tau):
-        columns = 0
-        for block in blocks:
-            if l not in block.degrees:
-                continue
-            n_used = block.n_used[block.degrees.index(l)]
-            both = type_in[block.l1] * type_in[block.l2]
-            places[l, block.l1, block.l2] = weight_starts[-1] + columns * channels
-            columns += both if pairs == "ordered" else n_used
-            if pairs == "ordered" and block.l1 != block.l2:
-                places[l, block.l2, block.l1] = weight_starts[-1] + columns * channels
-                columns += both
-        fan_in.append(columns)
-        weight_starts.append(weight_starts[-1] + columns * channels)
-    tables = [
-        _fold(type_in, type_out, block, l, n, places, pairs)
+def _place_weights(
+    type_in: FragmentType,
+    type_out: FragmentType,
+    chosen: dict[tuple[int, int], tuple[int, ...]],
+    blocks: tuple[Block, ...],
+    pairs: str,
+) -> tuple[dict[tuple[int, int, int], int], tuple[int, ...], tuple[int, ...]]:
+    """Return where the weights of each (l, l1, l2) begin, the fan-in and the start of each degree.
+
+    Ordered pairs have weights for all columns, as published, even where products are zero.
+    """
+    used = {
+        (l, block.l1, block.l2): n
         for block in blocks
         for l, n in zip(block.degrees, block.n_used, strict=True)
-    ]
-    first, second, sign, odd = (np.concatenate(table) for table in zip(*tables, strict=True))
-    return Pairing(
-        type_in, type_out, blocks, tuple(fan_in), tuple(weight_starts), first, second, sign, odd
-    )
+    }
+    places: dict[tuple[int, int, int], int] = {}
+    fan_in, starts = [], [0]
+    for l, channels in enumerate(type_out.tau):
+        columns = 0
+        for l1, l2 in (pair for pair, degrees in chosen.items() if l in degrees):
+            orders = [(l1, l2)] if l1 == l2 or pairs != "ordered" else [(l1, l2), (l2, l1)]
+            for order in orders:
+                places[l, *order] = starts[-1] + columns * channels
+                every = type_in[l1] * type_in[l2]
+                columns += every if pairs == "ordered" else used.get((l, l1, l2), 0)
+        fan_in.append(columns)
+        starts.append(starts[-1] + columns * channels)
+    return places, tuple(fan_in), tuple(starts)
 
 
 def _fold(
@@ -233,13 +241,13 @@ def _fold(
     l: int,
     n_used: int,
     places: dict[tuple[int, int, int], int],
-    pairs: str,
+    ordered: bool,
 ) -> tuple[IntArray, IntArray, IntArray, np.ndarray]:
     """Return (first, second, sign, odd) of the folded weights of one block and degree."""
     l1, l2 = block.l1, block.l2
     channels = np.arange(type_out[l])
     odd = np.full(n_used * len(channels), (l1 + l2 - l) % 2 == 1)
-    if pairs != "ordered":
+    if not ordered:
         first = places[l, l1, l2] + np.arange(n_used * len(channels))
         return first, first, np.zeros_like(first), odd
     i, j = block.columns[:n_used].T
