@@ -1,0 +1,150 @@
+"""Images on the sphere, ready for a network: drawn, rotated, transformed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .._types import AnyArray
+from ..data._signals import draw_warps, project_images
+from ._fragment_type import FragmentType
+from ._fragments import Fragments
+from ._grids import spherical_grid
+from ._rotations import random_rotations
+from ._transforms import SphericalTransform
+
+BLOCK = 1000  # images drawn at a time: some 15 MB of signals at bandwidth 30
+
+Protocol = Literal["resampled", "coefficients"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How images become functions on the sphere.
+
+    ``protocol`` says what a rotation acts on: "resampled" draws the image on the rotated sphere
+    and transforms what the grid sees; "coefficients" transforms the unrotated drawing and turns
+    its coefficients by Wigner matrices, which an equivariant network cannot tell apart but for
+    rounding.
+    """
+
+    bandwidth: int = 30
+    l_max: int | None = 8  # None keeps the signal on the grid
+    rotated: bool = False
+    protocol: Protocol = "resampled"
+    warp: float = 0.0  # strength of random affine maps of the image, for training
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.protocol not in ("resampled", "coefficients"):
+            raise ValueError(f"protocol={self.protocol!r}: take 'resampled' or 'coefficients'.")
+        if self.protocol == "coefficients" and self.l_max is None and self.rotated:
+            raise ValueError(
+                "the protocol 'coefficients' rotates coefficients, but this network reads the "
+                "signal on the grid; take 'resampled'."
+            )
+
+    def at_epoch(self, epoch: int) -> Drawing:
+        """Return the drawing of one epoch: another one each time where images are warped."""
+        return replace(self, seed=self.seed + 7919 * (epoch + 1)) if self.warp else self
+
+
+class FragmentBatches:
+    """Coefficients of labelled signals, sample first in memory so that rows are cheap to take."""
+
+    def __init__(self, fragment_type: FragmentType, rows: Tensor, labels: Tensor) -> None:
+        self.type = fragment_type
+        self.rows = rows
+        self.labels = labels
+
+    def take(self, rows: Tensor) -> Fragments:
+        """Return the fragments of these samples."""
+        return Fragments(self.type, self.rows[rows].T.contiguous())
+
+
+class SignalBatches:
+    """Labelled signals on the grid, (n, 2b, 2b)."""
+
+    def __init__(self, signals: Tensor, labels: Tensor) -> None:
+        self.signals = signals
+        self.labels = labels
+
+    def take(self, rows: Tensor) -> Tensor:
+        """Return the signals of these samples, (batch, 1, 2b, 2b)."""
+        return self.signals[rows].unsqueeze(1)
+
+
+def draw_digits(
+    images: AnyArray, labels: AnyArray, drawing: Drawing
+) -> FragmentBatches | SignalBatches:
+    """Draw images on the sphere and return them as a network's labelled inputs.
+
+    Parameters
+    ----------
+    images : array of shape (n, height, width), values from 0 to 1
+    labels : int array of shape (n,)
+    drawing : Drawing
+        The rotation of each image is Haar-distributed and, like its warp, follows from the
+        drawing's seed alone.
+
+    Notes
+    -----
+    Works in blocks: beyond the result, memory is that of ``BLOCK`` signals.
+    """
+    targets = torch.from_numpy(np.ascontiguousarray(labels, dtype=np.int64))
+    blocks = [images[start : start + BLOCK] for start in range(0, len(images), BLOCK)]
+    if drawing.l_max is None:
+        return SignalBatches(
+            torch.cat([_draw(b, i, drawing)[0] for i, b in enumerate(blocks)]), targets
+        )
+    transform = SphericalTransform(drawing.bandwidth, drawing.l_max)
+    parts = [_transform(transform, b, i, drawing) for i, b in enumerate(blocks)]
+    return FragmentBatches(parts[0].type, torch.cat([p.packed.T for p in parts]), targets)
+
+
+def draw_rotations(n: int, seed: int) -> Tensor:
+    """Return the rotations, (n, 3, 3), that `draw_digits` gives n images with this seed."""
+    sizes = [min(BLOCK, n - start) for start in range(0, n, BLOCK)]
+    return torch.cat(
+        [
+            random_rotations(size, torch.Generator().manual_seed(_block_seed(seed, block)))
+            for block, size in enumerate(sizes)
+        ]
+    )
+
+
+def _block_seed(seed: int, block: int) -> int:
+    return seed * 100_003 + block
+
+
+def _draw(images: AnyArray, block: int, drawing: Drawing) -> tuple[Tensor, Tensor]:
+    """Return the signals of a block of images and their rotations."""
+    seed = _block_seed(drawing.seed, block)
+    rotations = random_rotations(len(images), torch.Generator().manual_seed(seed))
+    warps = None
+    if drawing.warp:
+        warps = draw_warps(len(images), np.random.default_rng(seed), strength=drawing.warp)
+    resampled = drawing.rotated and drawing.protocol == "resampled"
+    grid = spherical_grid(drawing.bandwidth)
+    signals = project_images(
+        images,
+        grid.theta.numpy()[:, None],
+        grid.phi.numpy(),
+        rotations=rotations.numpy() if resampled else None,
+        warps=warps,
+    )
+    return torch.from_numpy(signals), rotations
+
+
+def _transform(
+    transform: SphericalTransform, images: AnyArray, block: int, drawing: Drawing
+) -> Fragments:
+    signals, rotations = _draw(images, block, drawing)
+    with torch.no_grad():
+        fragments = transform(signals.unsqueeze(1))
+        turned = drawing.rotated and drawing.protocol == "coefficients"
+        return fragments.rotate(rotations) if turned else fragments

@@ -1,0 +1,99 @@
+"""Networks for images on the sphere, each with the training that suits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from ._correlation_net import CorrelationNet
+from ._digits import Drawing
+from ._fragment_type import FragmentType
+from ._network import ClebschGordanNet
+from ._planar import PlanarNet
+from ._training import TrainingPlan
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named network: how it is built from the number of classes, what it reads, how it trains."""
+
+    name: str
+    title: str
+    build: Callable[[int], nn.Module]
+    plan: TrainingPlan
+    l_max: int | None
+    bandwidth: int = 30
+    warp: float = 0.0
+
+    def drawing(self, **settings: Any) -> Drawing:
+        """Return how its images are drawn."""
+        return Drawing(bandwidth=self.bandwidth, l_max=self.l_max, warp=self.warp, **settings)
+
+
+def _compact(n_classes: int) -> nn.Module:
+    hidden = [
+        FragmentType([14, 12, 10, 9, 8, 7, 6, 5, 4, 3]),
+        FragmentType([14, 10, 9, 8, 7, 6, 5, 4, 3]),
+        FragmentType([24, 10, 8, 6, 5, 4]),
+    ]
+    return ClebschGordanNet(
+        FragmentType.uniform(1, 18),
+        hidden,
+        n_outputs=n_classes,
+        pairs="unordered",
+        invariants="power",
+        residual=True,
+        width=128,
+    )
+
+
+_PRESETS = (
+    Preset(
+        "thesis",
+        "Clebsch–Gordan network as published",
+        lambda n_classes: ClebschGordanNet.for_mnist(n_outputs=n_classes),
+        TrainingPlan(n_epochs=8, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
+        l_max=8,
+    ),
+    Preset(
+        "compact",
+        "three residual layers, power spectra, degrees to 18 at the input, warped digits",
+        _compact,
+        TrainingPlan(
+            n_epochs=12, batch_size=64, learning_rate=5e-3, schedule="one-cycle", averaging=0.998
+        ),
+        l_max=18,
+        warp=1.0,
+    ),
+    Preset(
+        "correlation",
+        "correlations on the sphere and on SO(3) with ReLU, after Cohen et al. 2018",
+        lambda n_classes: CorrelationNet(n_classes),
+        TrainingPlan(n_epochs=4, batch_size=50, learning_rate=5e-3, schedule="one-cycle"),
+        l_max=None,
+    ),
+    Preset(
+        "planar",
+        "planar convolutional network on the unrolled signal",
+        lambda n_classes: PlanarNet(n_classes),
+        TrainingPlan(n_epochs=8, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
+        l_max=None,
+    ),
+)
+
+
+def get_preset(name: str) -> Preset:
+    """Return the preset of a name."""
+    for preset in _PRESETS:
+        if preset.name == name:
+            return preset
+    known = ", ".join(preset.name for preset in _PRESETS)
+    raise ValueError(f"no preset {name!r}; there are {known}.")
+
+
+def list_presets() -> tuple[Preset, ...]:
+    """Return all presets."""
+    return _PRESETS
