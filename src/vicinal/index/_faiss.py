@@ -57,7 +57,7 @@ class FaissIndex:
     def __init__(
         self, vectors: ArrayLike, factory: str = "Flat", *, n_jobs: int | None = None
     ) -> None:
-        faiss = _import_faiss()
+        faiss = import_faiss()
         self.vectors = _as_float32(check_vectors(vectors), "vectors")
         self.factory = factory
         self.n_jobs = n_jobs
@@ -87,7 +87,7 @@ class FaissIndex:
         """
         rows = _as_float32(check_queries(queries, self.vectors), "queries")
         k = check_neighbors(k, len(self.vectors))
-        with _faiss_threads(_import_faiss(), self.n_jobs):
+        with _faiss_threads(import_faiss(), self.n_jobs):
             squared_distances, indices = self.index.search(rows, k)
         if (indices < 0).any():
             raise RuntimeError(
@@ -96,6 +96,37 @@ class FaissIndex:
                 "efSearch) through the attribute `index`, or use ExactIndex."
             )
         return np.maximum(squared_distances, 0).astype(np.float64), indices
+
+    def query_part(
+        self, queries: ArrayLike, k: int, part: range, *, outside: bool = False
+    ) -> tuple[FloatArray, IntArray]:
+        """Find the k nearest rows of each query among ``part`` of the rows, or outside of it.
+
+        Parameters
+        ----------
+        queries : array-like of shape (m, d)
+        k : int
+        part : range
+            Consecutive rows.
+        outside : bool
+            Whether to look at all other rows instead.
+
+        Returns
+        -------
+        squared_distances : float64 ndarray of shape (m, k)
+            Ascending, as precise as float32; inf where the index found fewer than k.
+        indices : int64 ndarray of shape (m, k)
+            Rows of ``vectors``; −1 where the index found fewer than k.
+        """
+        faiss = import_faiss()
+        rows = _as_float32(check_queries(queries, self.vectors), "queries")
+        within = faiss.IDSelectorRange(part.start, part.stop)
+        selector = faiss.IDSelectorNot(within) if outside else within
+        parameters = _search_parameters(faiss, self.index, selector)
+        with _faiss_threads(faiss, self.n_jobs):
+            squared_distances, indices = self.index.search(rows, k, params=parameters)
+        squared_distances = np.where(indices < 0, np.inf, np.maximum(squared_distances, 0))
+        return squared_distances.astype(np.float64), indices
 
     def query_radius(
         self, queries: ArrayLike, radius: float
@@ -114,7 +145,7 @@ class FaissIndex:
         squared_radius = np.float32(min(check_radius(radius) ** 2, _LARGEST_VALUE**2))
         # faiss leaves out what lies exactly on the radius.
         beyond = float(np.nextafter(squared_radius, np.float32(np.inf)))
-        with _faiss_threads(_import_faiss(), self.n_jobs):
+        with _faiss_threads(import_faiss(), self.n_jobs):
             limits, values, indices = self._range_search(rows, beyond)
         indptr = limits.astype(np.int64)
         owners = np.repeat(np.arange(len(rows)), np.diff(indptr))
@@ -137,15 +168,25 @@ class FaissIndex:
             ) from error
 
 
-def _import_faiss() -> ModuleType:
+def import_faiss(user: str = "FaissIndex") -> ModuleType:
+    """Return the library; where it is missing, say who needs it and which extra brings it."""
     try:
         import faiss
     except ImportError as error:
         raise ImportError(
-            "FaissIndex needs faiss, which is not installed: pip install 'vicinal[faiss]'."
+            f"{user} needs faiss, which is not installed: pip install 'vicinal[faiss]'."
         ) from error
     module: ModuleType = faiss
     return module
+
+
+def _search_parameters(faiss: ModuleType, index: Any, selector: Any) -> Any:
+    """Return the search parameters of an index, narrowed to the rows a selector lets through."""
+    if isinstance(index, faiss.IndexIVF):
+        return faiss.SearchParametersIVF(sel=selector, nprobe=index.nprobe)
+    if isinstance(index, faiss.IndexHNSW):
+        return faiss.SearchParametersHNSW(sel=selector, efSearch=index.hnsw.efSearch)
+    return faiss.SearchParameters(sel=selector)
 
 
 def _build(faiss: ModuleType, vectors: FloatArray, factory: str) -> Any:

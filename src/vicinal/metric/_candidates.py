@@ -84,7 +84,7 @@ def refresh_candidates(
     if previous is None:
         limits = np.full((len(points), 2), np.inf, np.float32)
     else:
-        limits = _limits(points, squared_norms, classes, previous, n_own)
+        limits = candidate_limits(points, squared_norms, classes, previous, n_own)
     sample = np.ascontiguousarray(columns[:, ::_SAMPLE])
     columns = np.ascontiguousarray(columns)
     out = np.full((len(points), n_own + n_other), -1, np.int32)
@@ -96,7 +96,7 @@ def refresh_candidates(
         if previous is None:
             runs = -(-start // _SAMPLE), -(-stop // _SAMPLE)
             bounds = _sampled_limits(queries, sample, *runs, n_own, n_other)
-        values, found, filled = _shortlists(
+        values, found, filled = shortlists(
             queries, columns, first, start, stop, bounds, (n_own, n_other)
         )
         write_candidates(values, found, filled, n_own, n_other, out[rows])
@@ -111,7 +111,7 @@ def centred_float32(mapped: FloatArray) -> FloatArray:
     return centred
 
 
-def _limits(
+def candidate_limits(
     points: FloatArray,
     squared_norms: FloatArray,
     classes: ClassOrder,
@@ -148,7 +148,7 @@ def _sampled_limits(
     # The row itself may be in the sample: ask for one more of its own class.
     keep = (n_own + 1, n_other)
     unlimited = np.full((len(queries), 2), np.inf, np.float32)
-    values, _, filled = _shortlists(queries, sample, -1, start, stop, unlimited, keep)
+    values, _, filled = shortlists(queries, sample, -1, start, stop, unlimited, keep)
     limits = unlimited
     for side in range(2):
         full = filled[:, side] >= max(1, keep[side])
@@ -160,7 +160,7 @@ def _sampled_limits(
     return limits
 
 
-def _shortlists(
+def shortlists(
     queries: FloatArray,
     columns: FloatArray,
     first: int,

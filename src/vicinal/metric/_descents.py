@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vicinal._types import FloatArray
+from vicinal.metric._candidate_search import choose_search
 from vicinal.metric._candidates import order_by_class
 from vicinal.metric._factored import FactoredObjective
 from vicinal.metric._optimiser import Adam, Descent
@@ -46,6 +47,8 @@ def factored_objective(rows: Rows, options: Options, setting: Setting) -> Factor
         n_own=min(2 * k + 3, n),
         n_other=min(n_other, n),
         refresh=options.refresh,
+        search=choose_search(options.search, n),
+        seed=options.seed,
         weights=None if rows.weights is None else rows.weights[classes.order],
         regularizer=options.regularizer,
         regularization=setting.regularization,

@@ -8,12 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric._candidates import (
-    ClassOrder,
-    all_candidates,
-    refresh_candidates,
-    squared_distances_to,
-)
+from vicinal.metric._candidate_search import find_candidates
+from vicinal.metric._candidates import ClassOrder, all_candidates, squared_distances_to
 from vicinal.metric._objective import (
     SignedPairs,
     factored_gradient,
@@ -37,6 +33,10 @@ class FactoredObjective:
         Length of the candidate lists; ``n_other`` ≥ n means all rows, exactly.
     refresh : int
         Epochs between looks at where the candidates lie.
+    search : str
+        How they are found: "exact", "approximate" or "faiss".
+    seed : int
+        Decides what an approximate search leaves to chance.
     weights : ndarray of shape (n,) or None
         Row weights of mean 1.
     regularizer : str or None
@@ -54,6 +54,8 @@ class FactoredObjective:
     n_own: int
     n_other: int
     refresh: int = 4
+    search: str = "exact"
+    seed: int = 0
     weights: FloatArray | None = None
     regularizer: str | None = None
     regularization: float = 0.0
@@ -76,9 +78,9 @@ class FactoredObjective:
                 self.candidates = all_candidates(self.classes.codes)
         elif self.candidates is None or epoch % self.refresh == 0:
             mapped = self.X @ parameters.T
-            self.candidates = refresh_candidates(
-                mapped, self.classes, self.n_own, self.n_other,
-                previous=self.candidates, n_threads=self.n_threads,
+            self.candidates = find_candidates(
+                self.search, mapped, self.classes, self.n_own, self.n_other,
+                previous=self.candidates, seed=(self.seed, epoch), n_threads=self.n_threads,
             )  # fmt: skip
 
     def infer(self, parameters: FloatArray, rows: IntArray) -> SignedPairs:

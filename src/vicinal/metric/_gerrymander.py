@@ -71,6 +71,11 @@ class MLNG(MetricLearner):
         40. "all" is exact at every step and needs O(n²) memory.
     refresh : int, default=4
         Epochs between searches for candidates.
+    candidate_search : {"auto", "exact", "approximate", "faiss"}
+        How candidates are found. "exact" compares all rows with all rows. "approximate" compares a
+        row with the candidates of rows near it, a bounded number, and finds nearly the same in time
+        linear in n. "faiss" asks an inverted file of faiss (extra ``faiss``). "auto" is "exact"
+        up to 20,000 rows, else "approximate".
     reuse : int or "auto"
         Updates for which inferred sets are kept; "auto" is 1, or 8 for solver "psd".
     tol : float, default=1e-4
@@ -105,7 +110,8 @@ class MLNG(MetricLearner):
 
     Notes
     -----
-    Time O(n² d) a search for candidates, O(n (d p + R k + k³)) an epoch; memory O(n · candidates).
+    Time O(n (d p + R k + k³)) an epoch, O(n² p) an exact search for candidates, O(n p log n) an
+    approximate one; memory O(n · candidates).
     Departures from the source: exact inference instead of the printed greedy one, Adam on a factor
     instead of steps of 1/t on W, a scaled start, candidate lists.
 
@@ -138,6 +144,7 @@ class MLNG(MetricLearner):
         batch_size: Any = "auto",
         n_candidates: Any = "auto",
         refresh: int = 4,
+        candidate_search: str = "auto",
         reuse: Any = "auto",
         tol: float = 1e-4,
         validation_fraction: float = 0.25,
@@ -160,6 +167,7 @@ class MLNG(MetricLearner):
         self.batch_size = batch_size
         self.n_candidates = n_candidates
         self.refresh = refresh
+        self.candidate_search = candidate_search
         self.reuse = reuse
         self.tol = tol
         self.validation_fraction = validation_fraction
@@ -220,6 +228,7 @@ class MLNG(MetricLearner):
         classes = self.classes_ if classes is None else classes
         checks.check_choice("solver", self.solver, checks.SOLVERS)
         checks.check_regularizer(self.regularizer)
+        checks.check_search(self.candidate_search)
         init = checks.check_init(self.init, self.solver, X.shape[1]) if warm is None else warm
         n_components = self.n_components
         if n_components is not None:
@@ -256,6 +265,7 @@ class MLNG(MetricLearner):
             regularization=self.regularization_ if more else amount,
             n_threads=thread_count(self.n_jobs),
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            search=self.candidate_search,
         )
 
     def _learn(

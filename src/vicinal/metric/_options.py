@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.metric._candidate_search import SEARCHES, require_faiss
 from vicinal.metric._objective import REGULARIZERS
 
 INITS = ("auto", "identity", "standardised", "whitening", "pca", "lda", "relieff", "zeros")
@@ -90,6 +91,13 @@ def check_candidates(n_candidates: Any, n_rows: int) -> int | None:
         return n_rows
     checked: int | None = check_auto("n_candidates", n_candidates, check_whole)
     return checked
+
+
+def check_search(search: Any) -> None:
+    """Refuse an unknown search, or one whose library is missing."""
+    check_choice("candidate_search", search, SEARCHES)
+    if search == "faiss":
+        require_faiss()
 
 
 def check_init(init: Any, solver: str, n_features: int) -> Any:

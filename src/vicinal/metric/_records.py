@@ -34,6 +34,7 @@ class Options:
     n_threads: int
     seed: int
     selection_rows: int = 6500
+    search: str = "auto"
 
 
 @dataclass(frozen=True)
