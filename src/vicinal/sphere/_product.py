@@ -7,13 +7,13 @@ import math
 import torch
 from torch import Tensor, nn
 
-from vicinal.sphere import _product_torch
+from vicinal.sphere import _product_reference, _product_torch
 from vicinal.sphere._fragment_type import FragmentType
 from vicinal.sphere._fragments import Fragments, check_input
 from vicinal.sphere._linear import CovariantLinear
 from vicinal.sphere._pairs import Pairing, make_pairing
 
-BACKENDS = ("auto", "torch")
+BACKENDS = ("auto", "numba", "torch", "reference")
 
 
 class ClebschGordanLayer(nn.Module):
@@ -39,7 +39,10 @@ class ClebschGordanLayer(nn.Module):
         CovariantLinear on the degrees they share.
     real : bool
         Real weights, and a factor i where l1 + l2 − l is odd: keeps f_l^{−m} = (−1)^m conj f_l^m.
-    backend : {"auto", "torch"}
+    backend : {"auto", "numba", "torch", "reference"}
+        "numba": compiled kernels for the CPU; "torch": plain operations, any device; "reference":
+        the formula as it stands, dense and slow; "auto": "numba" on the CPU, else "torch". All
+        give the same numbers to rounding.
 
     Attributes
     ----------
@@ -53,10 +56,6 @@ class ClebschGordanLayer(nn.Module):
     >>> layer(Fragments.randn(layer.type_in, batch=6))
     Fragments(5x0e+2x1e, batch=6, float32, requires_grad)
     """
-
-    first: Tensor
-    second: Tensor
-    sign: Tensor
 
     def __init__(
         self,
@@ -101,9 +100,25 @@ class ClebschGordanLayer(nn.Module):
     def forward(self, fragments: Fragments) -> Fragments:
         """Return the mixed products of the fragments, plus the input where ``residual``."""
         check_input("ClebschGordanLayer", self.type_in, fragments, self.weight)
-        folded = fold(self.weight, self.pairing)
-        mixed = _product_torch.multiply_and_mix(fragments, folded, self.pairing)
+        mixed = self._multiply(fragments)
         return mixed if self.skip is None else mixed + _skip(self.skip, fragments, self.type_out)
+
+    def _multiply(self, fragments: Fragments) -> Fragments:
+        on_cpu = fragments.device.type == "cpu"
+        if self.backend == "numba" and not on_cpu:
+            raise ValueError(
+                f"the numba backend runs on the CPU, the fragments are on {fragments.device}: "
+                "use backend='auto'."
+            )
+        if self.backend == "reference":
+            folded = fold(self.weight, self.pairing)
+            return _product_reference.multiply_and_mix(fragments, folded, self.pairing)
+        if self.backend == "torch" or not on_cpu:
+            folded = fold(self.weight, self.pairing)
+            return _product_torch.multiply_and_mix(fragments, folded, self.pairing)
+        from vicinal.sphere import _product_numba  # numba is slow to import, and may not be needed
+
+        return _product_numba.multiply_and_mix(fragments, self.weight, self.pairing)
 
     def extra_repr(self) -> str:
         """Return what printing the module shows."""
