@@ -76,10 +76,10 @@ html_theme_options = {
 def leave_out_the_inherited(
     app: Any, what: str, name: str, member: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Skip what comes from scikit-learn: it has its own documentation, and its own references."""
+    """Skip what comes from scikit-learn or torch: they have their own documentation."""
     home = getattr(member, "__module__", None) or ""
     generated = name.startswith("set_") and name.endswith("_request")
-    return True if generated or home.startswith("sklearn.") else None
+    return True if generated or home.startswith(("sklearn.", "torch.")) else None
 
 
 def setup(app: Any) -> None:

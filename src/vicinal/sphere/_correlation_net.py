@@ -97,7 +97,7 @@ class RotationCorrelation(nn.Module):
 
 
 class CorrelationNet(nn.Module):
-    """Two correlations with ReLU between them, in the manner of spherical CNNs [cohen2018]_.
+    """Two correlations with ReLU between them, in the manner of spherical CNNs [cohen2018].
 
     A correlation on the sphere, one on the rotation group, each followed by batch norm and a ReLU
     on the group's grid; then the mean over the group and a linear layer. Equivariant up to what

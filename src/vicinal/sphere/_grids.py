@@ -56,7 +56,7 @@ def spherical_grid(bandwidth: int, kind: str = "driscoll-healy") -> SphericalGri
     bandwidth : int
         b ≥ 1: degrees l ≤ b − 1 are resolved.
     kind : {"driscoll-healy", "gauss-legendre"}
-        "driscoll-healy": 2b rings at θ_k = π(2k+1)/(4b), 2b points each (Driscoll and Healy 1994).
+        "driscoll-healy": 2b rings at θ_k = π(2k+1)/(4b), 2b points each [driscoll1994].
         "gauss-legendre": b rings at the roots of the Legendre polynomial P_b, 2b points each; half
         the samples for the same degrees.
 

@@ -22,7 +22,7 @@ class ClebschGordanNet(nn.Module):
 
     f⁰ → CG → norm → f¹ → … → f^S;   scores = head(invariants of f⁰, f¹, …, f^S)
 
-    Products of fragments are the only non-linearity before the head [kondor2018]_, so the scores
+    Products of fragments are the only non-linearity before the head [kondor2018], so the scores
     of a rotated signal are the scores of the signal, exactly.
 
     Parameters

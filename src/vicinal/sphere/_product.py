@@ -22,7 +22,7 @@ class ClebschGordanLayer(nn.Module):
     out_l = Σ_{l1, l2} C_{l1,l2,l}ᵀ [f_l1 ⊗ f_l2] W_l,    |l1 − l2| ≤ l ≤ min(l1 + l2, L)
 
     the only non-linearity a spherical network needs: it commutes with every rotation exactly
-    [kondor2018]_. Products are made, mixed and dropped a pair of degrees at a time, and made again
+    [kondor2018]. Products are made, mixed and dropped a pair of degrees at a time, and made again
     for the gradient, so memory grows with the activations, not with the products.
 
     Parameters
