@@ -19,7 +19,7 @@ from vicinal.metric._selection import Judge, Trial, thin, vote_score
 from vicinal.metric._starts import make_start, open_starts
 
 # Rates relative to the root mean square entry of the start, or to the unit of W.
-RATES = {"factored": (0.03, 0.1, 0.01), "psd": (3.0, 1.0, 10.0)}
+RATES = {"factored": (0.03, 0.1, 0.01), "psd": (10.0, 3.0, 30.0)}
 # Weights λ of a regulariser to choose from.
 AMOUNTS = (0.001, 0.01, 0.1)
 
