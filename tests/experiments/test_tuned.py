@@ -26,15 +26,18 @@ from vicinal.experiments._cells import (
     record_key,
 )
 from vicinal.experiments._execute import Executor
+from vicinal.experiments._meter import Elapsed
 from vicinal.experiments._published import Experiment
 from vicinal.experiments._reproduce import plan_experiments, reproduce
 from vicinal.experiments._runner import Progress
 from vicinal.experiments._tuned import (
     KS,
     Half,
+    Mapped,
     candidate_radii,
     choose_k,
     choose_radius,
+    follow_nearest,
     nearest,
     radius_errors,
     split_in_halves,
@@ -128,6 +131,8 @@ def test_errors_within_a_radius_are_those_of_the_predictor(task: Task) -> None:
     model = RadiusClassifier if task == "classification" else RadiusRegressor
     for radius, error in zip(radii, errors, strict=True):
         predicted = model(radius).fit(X[fold.train], y[fold.train]).predict(X[fold.test])
+        alone = half.squared.min(axis=1) > radius**2
+        predicted = np.where(alone, half.targets[half.squared.argmin(axis=1)], predicted)
         truth = half.truth
         if task == "regression":
             assert error == pytest.approx(np.mean((predicted - truth) ** 2) / truth.var())
@@ -146,6 +151,13 @@ def test_radii_reach_from_half_a_row_to_half_of_all() -> None:
     assert choose_radius(halves, "regression") ** 2 == pytest.approx(
         radii[np.argmin(np.mean([radius_errors(h, radii, "regression") for h in halves], axis=0))]
     )
+
+
+def test_a_query_without_neighbours_follows_the_nearest_row() -> None:
+    mapped = Mapped(np.array([[0.0], [1.0], [5.0]]), np.array([[0.4], [4.0]]), Elapsed(0.0, 0.0))
+    predicted, alone = follow_nearest(np.array([7.0, 8.0]), 0.5, mapped, np.array([1.0, 2.0, 3.0]))
+    assert_array_equal(alone, [False, True])
+    assert_array_equal(predicted, [7.0, 3.0])
 
 
 def test_rows_that_are_all_equal_leave_a_radius() -> None:
