@@ -5,7 +5,9 @@
 ``_cells``          what is to be measured, as plain values with keys
 ``_sources``        which rows a user means
 ``_rows``           those rows: loaded, sampled, split, prepared
+``_views``          parts of a data set (``_synthetic``: made-up ones)
 ``_execute``        one cell, measured (``_meter``: what it cost)
+``_tuned``          one cell whose number of neighbours, or radius, is chosen
 ``_worker``         the process that does it (``_jobs``: what it can be asked; ``_pool``: many)
 ``_folder``         the run folder (``_journal``: its records)
 ``_runner``         from a plan to records
@@ -14,6 +16,8 @@
 ``_compare``        all of the above for one data set (``_results``: its results.json)
 ``_growth``         what methods cost as the rows grow
 ``_published``      published figures as data
+``_reproduce``      from published figures to cells, from records to ``_outcomes``
+``_results_page``   the page of them (``_results_matrix``: methods as columns; ``_figures``)
 ==================  ============================================================================
 
 Names are imported on first use.
