@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -284,3 +285,19 @@ def test_values_that_are_not_finite_are_refused(bad):
         model.predict([[bad]])
     with pytest.raises(ValueError, match="features"):
         model.predict([[1.0, 2.0]])
+
+
+def test_the_targets_of_neighbours_are_those_given_to_fit():
+    X, names = [[0.0], [1.0], [9.0]], ["b", "a", "b"]
+    votes = KNNClassifier(n_neighbors=2).fit(X, names)
+    near = votes.kneighbors([[8.0], [0.1]], return_distance=False)
+    assert votes.targets_of(near).tolist() == [["b", "a"], ["b", "a"]]
+    numbers = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    means = KNNRegressor(n_neighbors=1).fit(X, numbers)
+    assert means.targets_of([2, 0]).tolist() == [[5.0, 6.0], [1.0, 2.0]]
+
+
+@pytest.mark.parametrize("predictor", [KNNClassifier(), KNNRegressor()])
+def test_the_targets_of_an_unfitted_predictor_are_refused(predictor):
+    with pytest.raises(NotFittedError):
+        predictor.targets_of([0])

@@ -83,24 +83,17 @@ def search(fitted: Any, features: Any, asked: list[int], k: int) -> list[dict[st
     """Return each row's k nearest training rows as JSON values, nearest first."""
     predictor = fitted[-1]
     distances, indices = predictor.kneighbors(fitted[:-1].transform(features), k)
-    labels = training_labels(predictor)
+    labels = predictor.targets_of(indices)
     return [
         {
             "row": number,
             "neighbors": [
-                {"row": int(i), "distance": float(d), "label": plain(labels[i])}
-                for d, i in zip(distances[n], indices[n], strict=True)
+                {"row": int(i), "distance": float(d), "label": plain(label)}
+                for d, i, label in zip(distances[n], indices[n], labels[n], strict=True)
             ],
         }
         for n, number in enumerate(asked)
     ]
-
-
-def training_labels(predictor: Any) -> Any:
-    """Return the target of each training row of a fitted predictor, of shape (n,)."""
-    if hasattr(predictor, "classes_"):
-        return predictor.classes_[predictor._codes]
-    return predictor._targets
 
 
 def flatten(found: list[dict[str, Any]]) -> list[list[Any]]:

@@ -19,7 +19,8 @@ from vicinal.predict._sides import query_side as map_queries
 class NeighborsPredictor(BaseEstimator):
     """Base of all predictors: finds training rows near a query under a learned metric.
 
-    Subclasses take ``metric``, ``index``, ``block_size`` and ``n_jobs``.
+    Subclasses take ``metric``, ``index``, ``block_size`` and ``n_jobs``; what the targets are is
+    decided in ``_training_targets``, how far to look in ``_neighbors`` and ``_radius``.
     """
 
     metric: Any
@@ -31,7 +32,10 @@ class NeighborsPredictor(BaseEstimator):
     _queries: AnyArray | None
 
     def kneighbors(
-        self, X: AnyArray | None = None, n_neighbors: int = 5, return_distance: bool = True
+        self,
+        X: AnyArray | None = None,
+        n_neighbors: int | None = None,
+        return_distance: bool = True,
     ) -> Any:
         """Find the nearest training rows under the learned metric.
 
@@ -39,7 +43,8 @@ class NeighborsPredictor(BaseEstimator):
         ----------
         X : array-like of shape (m, n_features), default=None
             None asks for the neighbours of each training row among the others.
-        n_neighbors : int
+        n_neighbors : int, default=None
+            None takes the predictor's own, or 5 where it has none.
         return_distance : bool, default=True
 
         Returns
@@ -51,14 +56,18 @@ class NeighborsPredictor(BaseEstimator):
             Training rows; of two at the same distance the lower comes first.
         """
         check_is_fitted(self)
+        k = self._usual_neighbors() if n_neighbors is None else n_neighbors
         if X is None:
-            values, indices = self._leave_one_out(n_neighbors)
+            values, indices = self._leave_one_out(k)
         else:
-            values, indices = self._index.query(self._map_queries(X), n_neighbors)
+            values, indices = self._index.query(self._map_queries(X), k)
         return (self._as_distances(values), indices) if return_distance else indices
 
     def radius_neighbors(
-        self, X: AnyArray | None = None, radius: float = 1.0, return_distance: bool = True
+        self,
+        X: AnyArray | None = None,
+        radius: float | None = None,
+        return_distance: bool = True,
     ) -> Any:
         """Find all training rows within a distance under the learned metric.
 
@@ -66,7 +75,8 @@ class NeighborsPredictor(BaseEstimator):
         ----------
         X : array-like of shape (m, n_features), default=None
             None asks for the neighbours of each training row among the others.
-        radius : float
+        radius : float, default=None
+            None takes the predictor's own, or 1 where it has none.
         return_distance : bool, default=True
 
         Returns
@@ -77,9 +87,34 @@ class NeighborsPredictor(BaseEstimator):
             Of int64 arrays: training rows.
         """
         check_is_fitted(self)
-        values, indices, indptr = self._within(X, radius)
+        reach = getattr(self, "radius", 1.0) if radius is None else radius
+        values, indices, indptr = self._within(X, reach)
         found = _as_lists(indices, indptr)
         return (_as_lists(self._as_distances(values), indptr), found) if return_distance else found
+
+    def targets_of(self, indices: AnyArray) -> AnyArray:
+        """Return the targets ``fit`` was given for training rows, such as found neighbours.
+
+        Parameters
+        ----------
+        indices : int array-like of any shape
+            Training rows.
+
+        Returns
+        -------
+        ndarray of the shape of indices, then (n_outputs,) where there are several
+        """
+        raise NotImplementedError
+
+    def _usual_neighbors(self) -> int:
+        usual: int = getattr(self, "n_neighbors", 5)
+        return usual
+
+    def _check_settings(self, n_rows: int) -> None:
+        """Refuse parameters that do not go with so many training rows."""
+
+    def _finish_fit(self) -> None:
+        """Learn what needs the index and the targets."""
 
     def _fit_index(self, given: AnyArray, X: AnyArray, y: AnyArray) -> None:
         # A frame goes to the metric as given, so that the metric learns its column names.
@@ -108,8 +143,12 @@ class NeighborsPredictor(BaseEstimator):
     def _leave_one_out(self, n_neighbors: int) -> tuple[AnyArray, IntArray]:
         queries = self._training_queries()
         k = check_neighbors(n_neighbors, len(queries) - 1)
+        return self._others(queries, np.arange(len(queries)), k)
+
+    def _others(self, queries: AnyArray, own: IntArray, k: int) -> tuple[AnyArray, IntArray]:
+        """Return the k nearest training rows of each query but its own row."""
         values, indices = self._index.query(queries, k + 1)
-        itself = indices == np.arange(len(queries))[:, None]
+        itself = indices == own[:, None]
         # Equal rows of lower number may have pushed a row off its own list; then the last goes.
         itself[~itself.any(axis=1), k] = True
         return values[~itself].reshape(-1, k), indices[~itself].reshape(-1, k)

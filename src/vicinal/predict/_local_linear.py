@@ -5,23 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import check_neighbors, check_regression_input
+from vicinal._validation import check_neighbors
 from vicinal.metric._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
 from vicinal.metric._smoothing import COMPACT
-from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._sides import is_binary
+from vicinal.predict._training_targets import NeighborsRegressor
 
 # What leave-one-out chooses from, and at how many rows it looks.
 NEIGHBORS, RIDGES = (15, 30, 60, 120, 240), (0.1, 1.0)
 _TRIED_ROWS = 500
 
 
-class LocalLinearRegressor(RegressorMixin, NeighborsPredictor):
+class LocalLinearRegressor(NeighborsRegressor):
     """Predict by local linear regression among the k nearest rows under a learned metric.
 
     With u = A x and weights w_j = K(‖u − u_j‖ / r), r just beyond the k-th neighbour,
@@ -90,33 +87,26 @@ class LocalLinearRegressor(RegressorMixin, NeighborsPredictor):
         self.block_size = block_size
         self.n_jobs = n_jobs
 
-    def fit(self, X: AnyArray, y: AnyArray) -> LocalLinearRegressor:
-        """Fit the metric, index the training rows, choose what was left open.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            May be sparse where the metric takes sparse rows.
-        y : array-like of shape (n,) or (n, n_outputs)
-
-        Returns
-        -------
-        LocalLinearRegressor
-            Itself.
-        """
-        self._check_parameters()
-        rows, self._targets = check_regression_input(
-            self, X, y, accept_sparse=self.metric is not None
-        )
+    def _check_settings(self, n_rows: int) -> None:
         if self.n_neighbors is not None:
-            check_neighbors(self.n_neighbors, rows.shape[0])
-        self._fit_index(X, rows, self._targets)
+            check_neighbors(self.n_neighbors, n_rows)
+        if self.kernel not in COMPACT:
+            raise ValueError(f"kernel must be one of {', '.join(COMPACT)}; got {self.kernel!r}.")
+        if self.ridge is None:
+            return
+        real = isinstance(self.ridge, (int, float)) and not isinstance(self.ridge, bool)
+        if not real or not np.isfinite(self.ridge) or self.ridge < 0:
+            raise ValueError(f"ridge must be a number of zero or more, got {self.ridge!r}.")
+
+    def _finish_fit(self) -> None:
         if is_binary(self.metric_):
             raise ValueError(
                 "a metric that encodes into bits has no slopes; use KNNRegressor with it."
             )
         self.n_neighbors_, self.ridge_ = self._choose()
-        return self
+
+    def _usual_neighbors(self) -> int:
+        return self.n_neighbors_
 
     def predict(self, X: AnyArray) -> FloatArray:
         """Return the height of each row's plane, of shape (m,) or (m, n_outputs)."""
@@ -124,17 +114,6 @@ class LocalLinearRegressor(RegressorMixin, NeighborsPredictor):
         queries = np.asarray(self._map_queries(X), np.float64)
         (heights,) = self._heights(queries, distances**2, indices, (self.ridge_,))
         return heights[:, 0] if self._targets.ndim == 1 else heights
-
-    def kneighbors(
-        self,
-        X: AnyArray | None = None,
-        n_neighbors: int | None = None,
-        return_distance: bool = True,
-    ) -> Any:
-        """Find the nearest training rows under the learned metric; see :class:`KNNRegressor`."""
-        check_is_fitted(self)
-        k = self.n_neighbors_ if n_neighbors is None else n_neighbors
-        return super().kneighbors(X, k, return_distance)
 
     def _choose(self) -> tuple[int, float]:
         """Return k and ridge, what was left open by the least leave-one-out error."""
@@ -155,14 +134,6 @@ class LocalLinearRegressor(RegressorMixin, NeighborsPredictor):
             for ridge, heights in zip(ridges, self._heights(queries, *near, ridges), strict=True):
                 errors[k, ridge] = float(np.mean((heights - targets) ** 2))
         return min(errors, key=errors.__getitem__)
-
-    def _others(self, queries: FloatArray, own: IntArray, k: int) -> tuple[FloatArray, IntArray]:
-        """Return the k nearest rows of each training row among the others."""
-        squared, indices = self._index.query(queries, k + 1)
-        itself = indices == own[:, None]
-        # Equal rows of lower number may have pushed a row off its own list; then the last goes.
-        itself[~itself.any(axis=1), k] = True
-        return squared[~itself].reshape(-1, k), indices[~itself].reshape(-1, k)
 
     def _heights(
         self,
@@ -187,18 +158,3 @@ class LocalLinearRegressor(RegressorMixin, NeighborsPredictor):
 
     def _columns(self) -> FloatArray:
         return self._targets.reshape(len(self._targets), -1)
-
-    def _check_parameters(self) -> None:
-        if self.kernel not in COMPACT:
-            raise ValueError(f"kernel must be one of {', '.join(COMPACT)}; got {self.kernel!r}.")
-        if self.ridge is None:
-            return
-        real = isinstance(self.ridge, (int, float)) and not isinstance(self.ridge, bool)
-        if not real or not np.isfinite(self.ridge) or self.ridge < 0:
-            raise ValueError(f"ridge must be a number of zero or more, got {self.ridge!r}.")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        return tags

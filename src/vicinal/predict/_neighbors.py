@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags
-
 from vicinal._kernels._vote import majority_vote, vote_shares
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_classification_input,
-    check_neighbors,
-    check_regression_input,
-)
+from vicinal._validation import check_neighbors
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict._training_targets import NeighborsClassifier, NeighborsRegressor
 
 
 class _KNearest(NeighborsPredictor):
@@ -33,39 +27,15 @@ class _KNearest(NeighborsPredictor):
         self.block_size = block_size
         self.n_jobs = n_jobs
 
-    def kneighbors(
-        self,
-        X: AnyArray | None = None,
-        n_neighbors: int | None = None,
-        return_distance: bool = True,
-    ) -> Any:
-        """Find the nearest training rows under the learned metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n_features), default=None
-            None asks for the neighbours of each training row among the others.
-        n_neighbors : int, default=None
-            None takes the predictor's own.
-        return_distance : bool, default=True
-
-        Returns
-        -------
-        distances : float64 ndarray of shape (m, n_neighbors)
-            Euclidean in the learned space (bits, for a metric that encodes), ascending. Only with
-            ``return_distance``.
-        indices : int64 ndarray of shape (m, n_neighbors)
-            Training rows; of two at the same distance the lower comes first.
-        """
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
-        return super().kneighbors(X, k, return_distance)
+    def _check_settings(self, n_rows: int) -> None:
+        check_neighbors(self.n_neighbors, n_rows)
 
     def _neighbors_of(self, X: AnyArray) -> IntArray:
         indices: IntArray = self.kneighbors(X, return_distance=False)
         return indices
 
 
-class KNNClassifier(ClassifierMixin, _KNearest):
+class KNNClassifier(NeighborsClassifier, _KNearest):
     """Classify by the vote of the k nearest training rows under a learned metric.
 
     The class most of the k neighbours hold wins; a tie goes to the tied class with the nearest
@@ -108,29 +78,6 @@ class KNNClassifier(ClassifierMixin, _KNearest):
     0.96
     """
 
-    def fit(self, X: AnyArray, y: AnyArray) -> KNNClassifier:
-        """Fit the metric and index the training rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            May be sparse where the metric takes sparse rows.
-        y : array-like of shape (n,)
-            Classes: numbers or texts.
-
-        Returns
-        -------
-        KNNClassifier
-            Itself.
-        """
-        sparse = self.metric is not None
-        rows, self.classes_, self._codes = check_classification_input(
-            self, X, y, accept_sparse=sparse
-        )
-        check_neighbors(self.n_neighbors, rows.shape[0])
-        self._fit_index(X, rows, self.classes_[self._codes])
-        return self
-
     def predict(self, X: AnyArray) -> AnyArray:
         """Return the winner of the vote for each row, of shape (m,)."""
         indices = self._neighbors_of(X)
@@ -148,7 +95,7 @@ class KNNClassifier(ClassifierMixin, _KNearest):
         return vote_shares(self._codes[indices], len(self.classes_))
 
 
-class KNNRegressor(RegressorMixin, _KNearest):
+class KNNRegressor(NeighborsRegressor, _KNearest):
     """Predict the mean of the k nearest training rows' targets under a learned metric.
 
     Parameters
@@ -178,35 +125,8 @@ class KNNRegressor(RegressorMixin, _KNearest):
     array([2.])
     """
 
-    def fit(self, X: AnyArray, y: AnyArray) -> KNNRegressor:
-        """Fit the metric and index the training rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            May be sparse where the metric takes sparse rows.
-        y : array-like of shape (n,) or (n, n_outputs)
-
-        Returns
-        -------
-        KNNRegressor
-            Itself.
-        """
-        rows, self._targets = check_regression_input(
-            self, X, y, accept_sparse=self.metric is not None
-        )
-        check_neighbors(self.n_neighbors, rows.shape[0])
-        self._fit_index(X, rows, self._targets)
-        return self
-
     def predict(self, X: AnyArray) -> FloatArray:
         """Return the mean target of the k nearest rows, of shape (m,) or (m, n_outputs)."""
         indices = self._neighbors_of(X)
         means: FloatArray = self._targets[indices].mean(axis=1)
         return means
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        return tags

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._kernels._vote import ragged_majority_vote, ragged_vote_shares
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import check_classification_input, check_regression_input
 from vicinal.index._inputs import check_radius
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict._training_targets import NeighborsClassifier, NeighborsRegressor
 
 
 class _WithinRadius(NeighborsPredictor):
@@ -32,32 +30,11 @@ class _WithinRadius(NeighborsPredictor):
         self.block_size = block_size
         self.n_jobs = n_jobs
 
-    def radius_neighbors(
-        self,
-        X: AnyArray | None = None,
-        radius: float | None = None,
-        return_distance: bool = True,
-    ) -> Any:
-        """Find all training rows within a distance under the learned metric.
+    def _check_settings(self, n_rows: int) -> None:
+        check_radius(self.radius)
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n_features), default=None
-            None asks for the neighbours of each training row among the others.
-        radius : float, default=None
-            None takes the predictor's own.
-        return_distance : bool, default=True
-
-        Returns
-        -------
-        distances : object ndarray of shape (m,)
-            Of float64 arrays, each ascending. Only with ``return_distance``.
-        indices : object ndarray of shape (m,)
-            Of int64 arrays: training rows.
-        """
-        return super().radius_neighbors(
-            X, self.radius if radius is None else radius, return_distance
-        )
+    def _finish_fit(self) -> None:
+        self.n_fallbacks_ = 0
 
     def _neighbors_of(self, X: AnyArray) -> tuple[IntArray, IntArray]:
         """Return (indices, indptr) of the neighbours, and count the queries without any."""
@@ -67,7 +44,7 @@ class _WithinRadius(NeighborsPredictor):
         return indices, indptr
 
 
-class RadiusClassifier(ClassifierMixin, _WithinRadius):
+class RadiusClassifier(NeighborsClassifier, _WithinRadius):
     """Classify by the vote of all training rows within a radius under a learned metric.
 
     The class most neighbours hold wins; a tie goes to the tied class with the nearest neighbour.
@@ -107,30 +84,9 @@ class RadiusClassifier(ClassifierMixin, _WithinRadius):
     (['b', 'a'], 1)
     """
 
-    def fit(self, X: AnyArray, y: AnyArray) -> RadiusClassifier:
-        """Fit the metric and index the training rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            May be sparse where the metric takes sparse rows.
-        y : array-like of shape (n,)
-            Classes: numbers or texts.
-
-        Returns
-        -------
-        RadiusClassifier
-            Itself.
-        """
-        check_radius(self.radius)
-        sparse = self.metric is not None
-        rows, self.classes_, self._codes = check_classification_input(
-            self, X, y, accept_sparse=sparse
-        )
+    def _finish_fit(self) -> None:
+        super()._finish_fit()
         self.class_prior_ = np.bincount(self._codes) / len(self._codes)
-        self.n_fallbacks_ = 0
-        self._fit_index(X, rows, self.classes_[self._codes])
-        return self
 
     def predict(self, X: AnyArray) -> AnyArray:
         """Return the winner of the vote for each row, of shape (m,)."""
@@ -150,7 +106,7 @@ class RadiusClassifier(ClassifierMixin, _WithinRadius):
         return ragged_vote_shares(self._codes[indices], indptr, self.class_prior_)
 
 
-class RadiusRegressor(RegressorMixin, _WithinRadius):
+class RadiusRegressor(NeighborsRegressor, _WithinRadius):
     """Predict the mean target of all training rows within a radius under a learned metric.
 
     A query without neighbours gets the mean of all training targets, and ``n_fallbacks_`` counts
@@ -186,28 +142,6 @@ class RadiusRegressor(RegressorMixin, _WithinRadius):
     ([2.0, 4.0], 1)
     """
 
-    def fit(self, X: AnyArray, y: AnyArray) -> RadiusRegressor:
-        """Fit the metric and index the training rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            May be sparse where the metric takes sparse rows.
-        y : array-like of shape (n,) or (n, n_outputs)
-
-        Returns
-        -------
-        RadiusRegressor
-            Itself.
-        """
-        check_radius(self.radius)
-        rows, self._targets = check_regression_input(
-            self, X, y, accept_sparse=self.metric is not None
-        )
-        self.n_fallbacks_ = 0
-        self._fit_index(X, rows, self._targets)
-        return self
-
     def predict(self, X: AnyArray) -> FloatArray:
         """Return the mean target within the radius, of shape (m,) or (m, n_outputs)."""
         indices, indptr = self._neighbors_of(X)
@@ -219,9 +153,3 @@ class RadiusRegressor(RegressorMixin, _WithinRadius):
             sums = np.add.reduceat(self._targets[indices], indptr[:-1][sizes > 0], axis=0)
             means[sizes > 0] = (sums.T / sizes[sizes > 0]).T
         return means
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        return tags
