@@ -116,7 +116,7 @@ def test_stored_gradients_come_in_the_order_of_the_rows():
         np.testing.assert_allclose(found.gradients_, expected.gradients_, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("estimator", ["difference", "analytic", "local-linear"])
+@pytest.mark.parametrize("estimator", ["difference", "analytic", "local-linear", "kernel-ridge"])
 def test_all_rows_drawn_as_the_reference_are_all_rows(estimator):
     X, y = make_data(n_rows=500)
     learner = vicinal.EGOP(estimator, bandwidth=1.5)

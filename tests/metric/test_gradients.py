@@ -402,7 +402,7 @@ def test_a_fixed_bandwidth_takes_all_rows_within_it():
 # Agnosticism -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", ["analytic", "difference", "local-linear"])
+@pytest.mark.parametrize("estimator", ["analytic", "difference", "local-linear", "kernel-ridge"])
 @given(st.integers(1, 70), st.integers(1, 3))
 def test_neither_blocks_nor_threads_change_the_sums(estimator, block_size, n_threads):
     X, codes, _ = class_data()

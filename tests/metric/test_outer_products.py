@@ -14,7 +14,7 @@ import vicinal
 from vicinal import EGOP, EJOP, GradientWeights, KNNClassifier, KNNRegressor, gradient_metric
 from vicinal.metric._gradient_sums import metric_components, principal_angles, spectrum
 
-ESTIMATORS = ["analytic", "difference", "local-linear"]
+ESTIMATORS = ["analytic", "difference", "local-linear", "kernel-ridge"]
 
 
 def index_data(n, d=10, seed=0):

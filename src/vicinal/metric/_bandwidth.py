@@ -16,6 +16,7 @@ from vicinal.metric._gradient_estimate import (
     make_reference,
 )
 from vicinal.metric._gradient_sums import GradientSums
+from vicinal.metric._kernel_ridge import MOST_ROWS, leave_one_out_errors
 from vicinal.metric._smoothing import Targets
 
 # Bandwidths tried, in units of the median distance between rows.
@@ -23,6 +24,9 @@ GAUSSIAN_RATIOS = (0.1, 0.15, 0.25, 0.4, 0.6)
 COMPACT_RATIOS = (0.5, 0.65, 0.8, 1.0, 1.25)
 GAUSSIAN_RULE, COMPACT_RULE = 0.25, 0.8
 RIDGES = (0.1, 0.3, 1.0)
+# The same for kernel ridge regression, whose ridge is the variance of the noise in that of f.
+SOLVED_RATIOS, SOLVED_RIDGES = (0.5, 1.0, 2.0, 4.0), (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+SOLVED_RULE, SOLVED_RIDGE = 1.0, 0.1
 STEP_RATIOS = (0.25, 1.0)
 # Rows cross-validation looks at, and the fewest it makes sense with.
 CV_ROWS, CV_LEAST = 3000, 24
@@ -31,9 +35,13 @@ _MEDIAN_ROWS = 1000
 _NOTHING_NEAR = 1e-12
 
 # Up to this many features fits are cheap enough to try more neighbours.
-_FEW_FEATURES = 20
+_FEW_FEATURES = 40
+# Share of the error by which the best of a dozen estimates may look better than it is.
+_BY_CHANCE = 0.02
 # Share of the error a further iteration must save.
 _WORTH_AN_ITERATION = 0.01
+# Rows of a half at which kernel ridge regressions are compared.
+_COMPARED_ROWS = 1000
 # Multiplications local linear fits of one half may take.
 _HALF_BUDGET = 1e10
 
@@ -185,21 +193,22 @@ def choose_path(
     """Return the setting of each iteration, at most ``n_iter``, by two-fold cross-validation.
 
     Every iteration takes the setting and power whose metrics, each learned on one half, predict
-    the other half best, and the next starts from those. The path ends where the error came within
+    the other half best, and the next starts from those; of kernel ridge regressions only the one
+    of least leave-one-out error competes. The path ends where the error came within
     a hundredth of the least.
     """
     starts: list[FloatArray | None] = [None] * len(halves.folds)
     path: list[Setting] = []
     errors: list[float] = []
     for iteration in range(n_iter):
-        trials = [_try_all(halves, f, settings, powers, s, metric) for f, s in enumerate(starts)]
+        rivals = keep_one_regression(halves, settings, starts)
+        trials = [_try_all(halves, f, rivals, powers, s, metric) for f, s in enumerate(starts)]
         scores = np.mean([[error for error, _ in fold] for fold in trials], axis=0)
-        # Of equally good settings the last, which looks farthest.
-        best = len(scores) - 1 - int(np.argmin(scores[::-1]))
+        best = preferred(scores, rivals, len(powers))
         if not np.isfinite(scores[best]):
             break
         setting, power = divmod(best, len(powers))
-        path.append(replace(settings[setting], power=powers[power]))
+        path.append(replace(rivals[setting], power=powers[power]))
         errors.append(float(scores[best]))
         report(f"iteration {iteration + 1}: {describe(path[-1])}, error {errors[-1]:.4g}")
         starts = [fold[best][1] for fold in trials]
@@ -210,6 +219,44 @@ def choose_path(
     # Least of several noisy errors is too low by chance: a hundredth is no reason to go on.
     enough = np.array(errors) <= (1 + _WORTH_AN_ITERATION) * min(errors)
     return path[: int(np.argmax(enough)) + 1]
+
+
+def preferred(scores: FloatArray, settings: Sequence[Setting], n_powers: int) -> int:
+    """Return the place of the least score; of a regression's, if hardly higher.
+
+    The least of many noisy errors is low by chance; the one regression was not picked by them.
+    """
+    # Of equally good settings the last, which looks farthest.
+    best = len(scores) - 1 - int(np.argmin(scores[::-1]))
+    if settings[-1].estimator != "kernel-ridge":
+        return best
+    regression = len(scores) - n_powers + int(np.argmin(scores[-n_powers:]))
+    close = scores[regression] <= (1 + _BY_CHANCE) * scores[best]
+    return regression if close else best
+
+
+def keep_one_regression(
+    halves: Halves, settings: Sequence[Setting], starts: Sequence[FloatArray | None]
+) -> list[Setting]:
+    """Return the settings with, of kernel ridge regressions, the one of least leave-one-out error.
+
+    It tells bandwidths and ridges apart far better than the error of a k-NN prediction does.
+    """
+    regressions = [setting for setting in settings if setting.estimator == "kernel-ridge"]
+    if len(regressions) < 2:
+        return list(settings)
+    bandwidths = sorted({setting.bandwidth for setting in regressions})
+    ridges = sorted({setting.ridge for setting in regressions})
+    errors = np.zeros((len(bandwidths), len(ridges)))
+    for (train, _), start in zip(halves.folds, starts, strict=True):
+        train = train[:_COMPARED_ROWS]
+        rows = np.asarray(halves.X[train], np.float64)
+        rows = rows if start is None else rows @ start.T
+        columns = halves.targets.take(train).columns()
+        errors += leave_one_out_errors(rows - rows.mean(axis=0), columns, bandwidths, ridges)
+    b, r = np.unravel_index(int(errors.argmin()), errors.shape)
+    best = replace(regressions[0], bandwidth=bandwidths[b], ridge=ridges[r])
+    return [setting for setting in settings if setting.estimator != "kernel-ridge"] + [best]
 
 
 def _try_all(
@@ -241,23 +288,34 @@ def describe(setting: Setting) -> str:
     """Return a setting in a few words."""
     if setting.n_local is not None:
         how = f"{setting.n_local} neighbours, ridge {setting.ridge:g}"
+    elif setting.estimator == "kernel-ridge":
+        how = f"bandwidth {setting.bandwidth:.4g}, ridge {setting.ridge:g}"
     else:
         how = f"bandwidth {setting.bandwidth:.4g}"
     return f"{setting.estimator}, {how}, power {setting.power:g}"
 
 
 def candidate_settings(
-    base: Setting, median: float, n_rows: int, n_features: int, ridge: float | None = None
+    base: Setting,
+    median: float,
+    n_rows: int,
+    n_features: int,
+    ridge: float | None = None,
+    *,
+    solve: bool = True,
 ) -> list[Setting]:
-    """Return the settings cross-validation tries for an estimator, or for two with "auto".
+    """Return the settings cross-validation tries for an estimator, or for three with "auto".
 
     What ``base`` already says (``n_local``, ``step``) and a given ``ridge`` stay as they are.
+    "auto" includes kernel ridge regression where ``solve`` says so and all rows can be solved for.
     """
     if base.estimator == "auto":
         kinds = [
             replace(base, estimator="analytic", kernel="gaussian"),
             replace(base, estimator="local-linear"),
         ]
+        if solve and n_rows <= MOST_ROWS:
+            kinds.append(replace(base, estimator="kernel-ridge", kernel="gaussian"))
         lists = [candidate_settings(kind, median, n_rows, n_features, ridge) for kind in kinds]
         return [setting for settings in lists for setting in settings]
     if base.estimator == "local-linear":
@@ -265,6 +323,9 @@ def candidate_settings(
         counts = (base.n_local,) if base.n_local else local_neighbours(n_rows, n_features)
         ridges = RIDGES if ridge is None else (ridge,)
         return [replace(local, n_local=k, ridge=r) for k in counts for r in ridges]
+    if base.estimator == "kernel-ridge":
+        solved = [replace(base, bandwidth=ratio * median) for ratio in SOLVED_RATIOS]
+        return [replace(s, ridge=r) for s in solved for r in ([ridge] if ridge else SOLVED_RIDGES)]
     ratios = GAUSSIAN_RATIOS if base.kernel == "gaussian" else COMPACT_RATIOS
     settings = [replace(base, bandwidth=ratio * median) for ratio in ratios]
     if base.estimator == "analytic" or base.step is not None:
@@ -279,6 +340,8 @@ def rule_setting(
     if base.estimator in ("auto", "local-linear"):
         local = replace(base, estimator="local-linear")
         return candidate_settings(local, median, n_rows, n_features, ridge or RIDGES[0])[0]
+    if base.estimator == "kernel-ridge":
+        return replace(base, bandwidth=SOLVED_RULE * median, ridge=ridge or SOLVED_RIDGE)
     rule = GAUSSIAN_RULE if base.kernel == "gaussian" else COMPACT_RULE
     return replace(base, bandwidth=rule * median)
 

@@ -22,6 +22,7 @@ from vicinal.index._threads import map_blocks, split_rows
 from vicinal.metric._differences import Differences, difference_gradients
 from vicinal.metric._gradient_sums import GradientSums, merge_sums, sum_gradients
 from vicinal.metric._gradients import analytic_gradients, kernel_sums, softmax_gradients
+from vicinal.metric._kernel_ridge import ridge_coefficients, ridge_gradients, rows_to_solve_for
 from vicinal.metric._local_linear import local_fits, slopes_at
 from vicinal.metric._smoothing import COMPACT, Coordinates, Sample, Targets, make_sample, prior
 
@@ -37,7 +38,7 @@ class Setting:
 
     Attributes
     ----------
-    estimator : "analytic", "difference" or "local-linear"
+    estimator : "analytic", "difference", "local-linear" or "kernel-ridge"
     bandwidth : float
         h; for "local-linear" only the unit of length, unless ``n_local`` is None.
     kernel : str
@@ -48,6 +49,8 @@ class Setting:
     n_local : int or None
         Neighbours of a local linear fit; None takes all within h.
     ridge : float
+        Of a local linear fit, in mean variances of its neighbours; of kernel ridge regression,
+        as it is.
     temperature : float or None
         Of the softmax over classes; None leaves it out.
     power : float
@@ -74,6 +77,7 @@ class Reference:
     sample: Sample
     setting: Setting
     index: ExactIndex | None = None
+    coefficients: FloatArray | None = None
 
     @property
     def n_columns(self) -> int:
@@ -97,10 +101,26 @@ def make_reference(
     """
     centre = X.mean(axis=0, dtype=np.float64) if centre is None else centre
     coordinates = Coordinates(centre, components, setting.bandwidth)
-    sample = make_sample(X, targets, coordinates, weights)
-    local = setting.estimator == "local-linear"
-    index = ExactIndex(np.ascontiguousarray(sample.rows), n_jobs=1) if local else None
-    return Reference(coordinates, sample, setting, index)
+    if setting.estimator == "kernel-ridge":
+        rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
+        rows = rows[rows_to_solve_for(len(rows))]
+        X, targets, weights = (
+            X[rows],
+            targets.take(rows),
+            None if weights is None else weights[rows],
+        )
+    return prepare_reference(coordinates, make_sample(X, targets, coordinates, weights), setting)
+
+
+def prepare_reference(coordinates: Coordinates, sample: Sample, setting: Setting) -> Reference:
+    """Return the reference with what its estimator looks up: an index, or coefficients."""
+    if setting.estimator == "local-linear":
+        index = ExactIndex(np.ascontiguousarray(sample.rows), n_jobs=1)
+        return Reference(coordinates, sample, setting, index)
+    if setting.estimator == "kernel-ridge":
+        found = ridge_coefficients(sample, setting.ridge)
+        return Reference(coordinates, sample, setting, coefficients=found)
+    return Reference(coordinates, sample, setting)
 
 
 def gradients_at(X: AnyArray, reference: Reference, *, own: bool = False) -> FloatArray:
@@ -126,6 +146,10 @@ def gradients_together(
         found = [difference_gradients(rows, sample, _differences(reference, own))[0]]
     elif setting.estimator == "local-linear":
         found = _local_slopes(rows, reference, [s.ridge for s in settings])
+    elif setting.estimator == "kernel-ridge":
+        assert reference.coefficients is not None
+        fits = ridge_gradients(rows, sample, reference.coefficients)
+        found = [_tempered(*fits, sample, setting)]
     elif len(settings) == 1:
         found = [_tempered(*analytic_gradients(rows, sample), sample, setting)]
     else:

@@ -95,7 +95,7 @@ def plan_fit(
         rows = f"rows of X are equal (n_samples={n_rows})"
         which = f"all {rows}" if len(X) == n_rows else f"all of {len(X)} random {rows}"
         raise ValueError(f"{which}: there is no direction to learn.")
-    path = _choose(estimator, X, targets, distinct, probe, median, random)
+    path = _choose(estimator, X, targets, n_rows, distinct, probe, median, random)
     points = _evaluation_rows(estimator, path[0], n_rows, X.shape[1], random)
     return FitPlan(tuple(path), points, targets, probe, median, n_rows, X.dtype.name)
 
@@ -146,6 +146,7 @@ def _choose(
     told: Any,
     X: AnyArray,
     targets: Targets,
+    n_rows: int,
     rows: IntArray,
     probe: FloatArray,
     median: float,
@@ -157,7 +158,7 @@ def _choose(
     k = plain_checks.check_whole("n_neighbors", told.n_neighbors)
     settings = [
         replace(setting, power=power or 1.0)
-        for setting in _settings(told, X, targets, median, n_iter)
+        for setting in _settings(told, (n_rows, X.shape[1]), targets, median, n_iter)
     ]
     if told.bandwidth is not None:
         return settings * n_iter
@@ -175,18 +176,19 @@ def _choose(
 
 
 def _settings(
-    told: Any, X: AnyArray, targets: Targets, median: float, n_iter: int
+    told: Any, shape: tuple[int, int], targets: Targets, median: float, n_iter: int
 ) -> list[Setting]:
     """Return the candidates; one where nothing is left to choose."""
     bandwidth = checks.check_bandwidth(told.bandwidth)
-    base = checks.check_setting(told, X.shape[1], targets.n_columns, n_iter)
+    base = checks.check_setting(told, shape[1], targets.n_columns, n_iter)
     ridge = told.ridge
     if ridge is not None:
         ridge = plain_checks.check_positive("ridge", ridge)
     if bandwidth is None:
-        return selection.candidate_settings(base, median, len(X), X.shape[1], ridge)
+        solve = targets.is_real
+        return selection.candidate_settings(base, median, *shape, ridge, solve=solve)
     if bandwidth == "rule":
-        return [selection.rule_setting(base, median, len(X), X.shape[1], ridge)]
+        return [selection.rule_setting(base, median, *shape, ridge)]
     if base.estimator == "auto":
         raise ValueError("estimator='auto' chooses the bandwidth too; give one estimator.")
     base = replace(base, bandwidth=float(bandwidth), ridge=ridge or base.ridge)

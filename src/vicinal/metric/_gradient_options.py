@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.index import ExactIndex
-from vicinal.metric._gradient_estimate import Reference, Setting
+from vicinal.metric._gradient_estimate import Reference, Setting, prepare_reference
 from vicinal.metric._options import check_choice, check_positive, check_weights, check_whole
 from vicinal.metric._smoothing import KERNELS, Coordinates, Sample, Targets
 
-ESTIMATORS = ("auto", "analytic", "difference", "local-linear")
+ESTIMATORS = ("auto", "analytic", "difference", "local-linear", "kernel-ridge")
 INDICATORS = ("practical", "theoretical", "none")
 # More distinct whole numbers than this are taken for a measured target.
 _MANY_CLASSES = 100
@@ -23,9 +22,9 @@ def check_kernel(kernel: Any, estimator: str) -> str:
     """Return the kernel; refuse one the estimator cannot use."""
     if kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {', '.join(KERNELS)}; got {kernel!r}.")
-    if estimator == "analytic" and kernel != "gaussian":
+    if estimator in ("analytic", "kernel-ridge") and kernel != "gaussian":
         raise ValueError(
-            f"estimator='analytic' differentiates a Gaussian kernel; for kernel={kernel!r} take "
+            f"estimator={estimator!r} differentiates a Gaussian kernel; for kernel={kernel!r} take "
             "estimator='difference' or 'local-linear'."
         )
     return str(kernel)
@@ -140,7 +139,4 @@ def rebuild_reference(places: Any, sample: Any, targets: Any, setting: Any) -> R
     """Return a reference from the plain arrays it was kept as."""
     panel, weights, starts, clamp = sample
     kept = Sample(panel, Targets(*targets), weights, starts, clamp)
-    how = Setting(**dict(setting))
-    local = how.estimator == "local-linear"
-    index = ExactIndex(np.ascontiguousarray(kept.rows), n_jobs=1) if local else None
-    return Reference(Coordinates(*places), kept, how, index)
+    return prepare_reference(Coordinates(*places), kept, Setting(**dict(setting)))

@@ -17,11 +17,13 @@ from vicinal.metric._smoothing import Targets, class_targets, real_targets
 _SHARED = """
     Parameters
     ----------
-    estimator : {"auto", "analytic", "difference", "local-linear"}, default="auto"
+    estimator : {"auto", "analytic", "difference", "local-linear", "kernel-ridge"}, default="auto"
         How gradients are estimated: "analytic" is the exact gradient of a Gaussian kernel
         estimate (fastest), "difference" its differences over a step, "local-linear" the slope of
-        local linear regression (slower, and mostly better). "auto" lets cross-validation choose
-        between the first and the last.
+        local linear regression (slower, and mostly better), "kernel-ridge" the gradient of kernel
+        ridge regression (best where rows are few and noisy; of more than 5000 rows it uses 5000).
+        "auto" lets cross-validation choose between the first, the third and, for a real target
+        and at most 5000 rows, the last.
     bandwidth : float, "rule" or None
         h, in the units of X. None chooses it (for "local-linear", the number of neighbours and
         the ridge) by two-fold cross-validation of the k-NN prediction; "rule" takes a fixed share
@@ -54,7 +56,8 @@ _SHARED = """
     n_local : int or None
         Neighbours of a local linear fit; None chooses between 2d and 10d.
     ridge : float or None
-        Ridge of a local linear fit, in mean variances of its neighbours; None chooses.
+        Ridge of a local linear fit, in mean variances of its neighbours, or λ of kernel ridge
+        regression, the variance of the noise over that of f; None chooses.
     store_gradients : bool, default=False
         Keep ``gradients_``, which the intervals need.
     random_state : int, RandomState or None

@@ -24,6 +24,7 @@ from vicinal.metric._gradient_metric import GradientMetric
 from vicinal.metric._gradient_options import check_real_target as real_values
 from vicinal.metric._gradient_sums import GradientSums, merge_sums, sum_gradients
 from vicinal.metric._gradients import KernelSums, kernel_sums, softmax_gradients
+from vicinal.metric._kernel_ridge import rows_to_solve_for
 from vicinal.metric._local_linear import slopes_at
 from vicinal.metric._smoothing import COMPACT, Coordinates, Targets, make_sample
 
@@ -48,6 +49,7 @@ __all__ = [
     "plan_fit",
     "read_targets",
     "real_values",
+    "rows_to_gather",
     "sum_gradients",
 ]
 
@@ -132,6 +134,11 @@ def parts_that_merge(setting: Setting) -> Any:
         "give n_reference, the number of random rows to estimate from, or take "
         "estimator='analytic'."
     )
+
+
+def rows_to_gather(setting: Setting, n_rows: int) -> IntArray | None:
+    """Return the few rows a setting estimates from that has no sums; None where parts merge."""
+    return rows_to_solve_for(n_rows) if setting.estimator == "kernel-ridge" else None
 
 
 def kernel_sums_of(

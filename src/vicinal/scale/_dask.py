@@ -229,16 +229,17 @@ def _learn(
     drawn = None if n_reference is None else _draw(random, n_rows, n_reference)
 
     def evaluate(setting: Setting, components: FloatArray | None) -> Evaluated:
+        rows = mergeable.rows_to_gather(setting, n_rows) if drawn is None else drawn
         estimate = Estimate(
             setting,
             components,
             centre=shards.census.sums / n_rows,
             prior=rule.prior,
             scale=rule.deviation if rule.is_real else 1.0,
-            own=drawn is None or len(drawn) == n_rows,
+            own=rows is None or len(rows) == n_rows,
         )
         how = sums_of.Plan(estimate, rule)
-        return Evaluated(*_evaluate(shards, how, chosen, drawn, estimator.store_gradients))
+        return Evaluated(*_evaluate(shards, how, chosen, rows, estimator.store_gradients))
 
     mergeable.follow_plan(estimator, plan, evaluate)
 
