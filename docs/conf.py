@@ -82,5 +82,13 @@ def leave_out_the_inherited(
     return True if generated or home.startswith(("sklearn.", "torch.")) else None
 
 
+def keep_bars(app: Any, what: str, name: str, member: Any, options: Any, lines: list[str]) -> None:
+    """Let |x| in a docstring mean an absolute value: bars mark substitutions otherwise."""
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")) and "``" not in line:
+            lines[number] = line.replace("|", r"\|")
+
+
 def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", leave_out_the_inherited)
+    app.connect("autodoc-process-docstring", keep_bars, priority=900)  # after numpydoc

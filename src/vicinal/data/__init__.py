@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from vicinal.data._protocols import inner_split as inner_split
     from vicinal.data._protocols import make_folds as make_folds
     from vicinal.data._registry import list_datasets as list_datasets
+    from vicinal.data._signals import project_images as project_images
     from vicinal.data._table_encoder import Imputer as Imputer
     from vicinal.data._table_encoder import TableEncoder as TableEncoder
     from vicinal.data._table_files import read_frame as read_frame
@@ -48,6 +49,7 @@ _HOMES = {
     "vicinal.data._preparation": ("Preparation",),
     "vicinal.data._protocols": ("PROTOCOLS", "inner_split", "make_folds"),
     "vicinal.data._registry": ("list_datasets",),
+    "vicinal.data._signals": ("project_images",),
     "vicinal.data._table_encoder": ("Imputer", "TableEncoder"),
     "vicinal.data._table_files": ("read_frame",),
     "vicinal.data._tables": ("imputer_for", "read_table"),
@@ -68,6 +70,7 @@ __all__ = [
     "list_datasets",
     "load_dataset",
     "make_folds",
+    "project_images",
     "read_frame",
     "read_table",
 ]
