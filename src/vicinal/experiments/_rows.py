@@ -137,6 +137,7 @@ class FoldKeeper:
 
     def __init__(self) -> None:
         self._load = lru_cache(maxsize=1)(load_rows)
+        self._split: tuple[str, tuple[Fold, ...]] = ("", ())
         self._key: Any = None
         self._prepared: PreparedFold | None = None
 
@@ -146,7 +147,12 @@ class FoldKeeper:
         if key != self._key or self._prepared is None:
             self._prepared = None  # let go of the old rows before the new ones are made
             dataset = self._load(setting.source, setting.seed)
-            folds = make_setting_folds(dataset, setting)
-            self._prepared = prepare_fold(dataset, folds[fold], setting.preparation)
+            rows = self._folds_of(dataset, setting)[fold]
+            self._prepared = prepare_fold(dataset, rows, setting.preparation)
             self._key = key
         return self._prepared
+
+    def _folds_of(self, dataset: Dataset, setting: Setting) -> tuple[Fold, ...]:
+        if self._split[0] != repr(setting):
+            self._split = repr(setting), make_setting_folds(dataset, setting)
+        return self._split[1]
