@@ -19,6 +19,7 @@ from vicinal.cli._fit import fit
 from vicinal.cli._neighbors import neighbors
 from vicinal.cli._predict import predict
 from vicinal.cli._reproduce import reproduce
+from vicinal.cli._sphere import sphere
 
 app = typer.Typer(
     name="vicinal",
@@ -51,6 +52,7 @@ app.command("fit")(fit)
 app.command("neighbors")(neighbors)
 app.command("predict")(predict)
 app.command("reproduce")(reproduce)
+app.add_typer(sphere, name="sphere")
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from vicinal.experiments._journal import Journal, Record, read_records, update_l
 CONFIGURATION = "config.json"
 RECORDS = "records.jsonl"
 LOCK = "run.lock"
-OUTPUTS = ("results.json", "report.html", "exhibit-*.npz", ".*.part")
+OUTPUTS = ("results.json", "report.html", "exhibit-*.npz", "*.pt", ".*.part")
 
 
 class WriteError(RuntimeError):

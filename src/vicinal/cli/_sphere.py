@@ -1,0 +1,259 @@
+"""``vicinal sphere``: networks on the sphere, checked and trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from vicinal.experiments._spheres import SphereOutcome
+    from vicinal.sphere._training import Step
+
+Option = typer.Option
+
+sphere = typer.Typer(
+    help="Networks on the sphere that commute with rotations exactly (needs PyTorch).",
+    no_args_is_help=True,
+)
+
+
+@sphere.command("check")
+def check(
+    preset: Annotated[str, Option(help="The network to check.")] = "thesis",
+    layers: Annotated[
+        int | None, Option(help="Another number of layers than the preset's.", show_default=False)
+    ] = None,
+    rotations: Annotated[int, Option(help="How many random rotations.")] = 16,
+    seed: Annotated[int, Option(help="Seed of weights, inputs and rotations.")] = 0,
+    json: Annotated[Path | None, Option("--json", help="Write the errors to this file.")] = None,
+) -> None:
+    """Print how far each layer of a network is from commuting with rotations.
+
+    The error is the largest relative difference between rotating before and after the layers up
+    to this one, over Haar-random rotations, in both precisions. Exits 1 where a whole network is
+    above 1e-5 in float32 or 1e-12 in float64.
+    """
+    _need_torch()
+    from vicinal.cli._compare import check_output
+    from vicinal.cli._console import make_console
+    from vicinal.experiments._sphere_check import check_network, write_errors
+
+    check_output(json)
+    if rotations < 1:
+        raise ValueError(f"--rotations {rotations}: at least one is needed.")
+    errors = check_network(preset, n_layers=layers, n_rotations=rotations, seed=seed)
+    make_console().print(_error_table(errors))
+    if json is not None:
+        write_errors(errors, json)
+    if not errors.passes:
+        raise typer.Exit(1)
+
+
+@sphere.command("train")
+def train(
+    data: Annotated[
+        str, typer.Argument(help="A known set of labelled images: mnist, digits.", metavar="DATA")
+    ] = "mnist",
+    preset: Annotated[
+        str, Option(help="The network and how it is trained; 'list' shows all.")
+    ] = "thesis",
+    train: Annotated[str, Option(help="Training digits: plain or rotated.")] = "rotated",
+    test: Annotated[
+        str, Option(help="Test digits: plain, rotated, or both with a comma.")
+    ] = "plain,rotated",
+    protocol: Annotated[
+        str,
+        Option(
+            help="What a rotation acts on: resampled (the drawing; honest) or coefficients (by "
+            "Wigner matrices, as first published; it tests rounding only)."
+        ),
+    ] = "resampled",
+    epochs: Annotated[int | None, Option(help="Another number than the preset's.")] = None,
+    patience: Annotated[
+        int | None, Option(help="Stop after this many epochs without a better validation error.")
+    ] = None,
+    n_train: Annotated[
+        int | None, Option("--n-train", help="Train on this many digits only.")
+    ] = None,
+    validation: Annotated[
+        int | None,
+        Option(
+            help="Digits held out of the training part to choose the epoch; a tenth, at most "
+            "5,000, unless told.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, Option(help="Seed of rows, weights, rotations and warps.")] = 0,
+    threads: Annotated[int | None, Option(help="Threads to work in.")] = None,
+    out: Annotated[Path | None, Option(help="The run folder.", show_default=False)] = None,
+    fresh: Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")] = False,
+    json: Annotated[Path | None, Option("--json", help="Write the results here too.")] = None,
+) -> None:
+    """Train a network on images drawn on the sphere, and test it on rotated ones.
+
+    Every half minute the training is kept in the run folder: stop it at any moment, even by
+    kill -9, and the same command goes on to the very same weights. Under torchrun several
+    processes share each batch.
+    """
+    _need_torch()
+    from vicinal.cli._compare import check_output, split_names
+    from vicinal.cli._console import explain_stop, make_console
+    from vicinal.experiments._compare import RUNS
+    from vicinal.experiments._spheres import SphereSetting, name_folder
+
+    if preset == "list":
+        make_console().print(_preset_table())
+        return
+    check_output(json)
+    setting = SphereSetting(
+        data, preset, train, tuple(split_names(test)), protocol, epochs, n_train, validation,
+        patience, seed,
+    )  # fmt: skip
+    folder = out or RUNS / name_folder(setting)
+    console = make_console(stderr=True)
+    with explain_stop(console, folder):
+        outcome = _train(setting, folder, console, threads=threads, fresh=fresh)
+    if outcome is not None:
+        _show(outcome, folder, json)
+
+
+def _train(
+    setting: Any, folder: Path, console: Console, *, threads: int | None, fresh: bool
+) -> SphereOutcome | None:
+    """Train, in this process or as one of several; return the outcome in the first of them."""
+    import torch
+
+    from vicinal.experiments import RunFolder
+    from vicinal.experiments._spheres import configure, run_on_sphere
+    from vicinal.scale._torch import process_group, wait_for_all
+
+    if threads is not None:
+        if threads < 1:
+            raise ValueError(f"--threads {threads}: at least one is needed.")
+        torch.set_num_threads(threads)
+    with process_group() as rank:
+        if rank:
+            wait_for_all()
+            run_on_sphere(setting, folder)
+            return None
+        with (
+            RunFolder(folder, configure(setting), fresh=fresh),
+            TrainingDisplay(console) as display,
+        ):
+            wait_for_all()  # until the folder is there, and emptied where that was asked
+            return run_on_sphere(setting, folder, listener=display, say=display.say)
+
+
+def _need_torch() -> None:
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise ValueError(
+            "networks on the sphere need PyTorch: pip install 'vicinal[torch]'"
+        ) from None
+
+
+class TrainingDisplay:
+    """Shows a training: a bar with the time left on a terminal, a line an epoch elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        from vicinal.cli._console import _make_bar
+
+        self._console = console
+        self._bar = _make_bar(console) if console.is_terminal else None
+        if self._bar is not None:
+            self._task = self._bar.add_task("", total=None, ends=None)
+
+    def __enter__(self) -> TrainingDisplay:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, text: str) -> None:
+        """Name what is being done besides training."""
+        if self._bar is None:
+            self._console.print(text, markup=False)
+        else:
+            self._bar.update(self._task, description=text)
+
+    def __call__(self, step: Step) -> None:
+        """Show a step, and what an epoch came to."""
+        if step.finished is not None:
+            self._console.print(describe_epoch(step), markup=False, soft_wrap=True)
+        elif self._bar is not None:
+            import time
+
+            ends = None if step.seconds_left is None else time.monotonic() + step.seconds_left
+            self._bar.update(
+                self._task,
+                total=step.n_steps * step.n_epochs,
+                completed=step.epoch * step.n_steps + step.step,
+                description=f"epoch {step.epoch + 1}, loss {step.loss:.3f}",
+                ends=ends,
+            )
+
+
+def describe_epoch(step: Step) -> str:
+    """Return "epoch 2/10: loss 0.211, training error 6.2 %, validation error 5.0 % (61 CPU s)"."""
+    epoch = step.finished
+    assert epoch is not None
+    judged = ""
+    if epoch.validation_error is not None:
+        judged = f", validation error {100 * epoch.validation_error:.2f} %"
+    return (
+        f"epoch {epoch.epoch + 1}/{step.n_epochs}: loss {epoch.loss:.3f}, training error "
+        f"{100 * epoch.train_error:.2f} %{judged} ({epoch.cpu_seconds:.0f} CPU s)"
+    )
+
+
+def _show(outcome: SphereOutcome, folder: Path, json: Path | None) -> None:
+    from vicinal.cli._console import make_console
+    from vicinal.experiments._sphere_outputs import write_outputs
+
+    page = write_outputs(outcome, folder, json)
+    console = make_console()
+    for test in outcome.tests:
+        console.print(
+            f"{outcome.title}: trained on {outcome.setting.train}, tested on {test.orientation} "
+            f"({test.protocol}): {100 * (1 - test.error):.2f} % right, "
+            f"{outcome.n_parameters:,} parameters, {outcome.cpu_seconds:.0f} CPU s",
+            markup=False,
+            soft_wrap=True,
+        )
+    console.print(f"report: {page}", markup=False, soft_wrap=True)
+
+
+def _error_table(errors: Any) -> Table:
+    from rich.table import Table
+
+    table = Table(title="relative error under rotations", box=None, title_justify="left")
+    table.add_column("after")
+    for precision in errors.precisions:
+        table.add_column(precision, justify="right")
+    for row in errors.rows:
+        table.add_row(row.name, *(f"{value:.1e}" for value in row.errors))
+    return table
+
+
+def _preset_table() -> Table:
+    from rich.table import Table
+
+    from vicinal.sphere._presets import list_presets
+
+    table = Table(box=None)
+    make: Callable[[str], None] = table.add_column
+    for title in ("preset", "what it is"):
+        make(title)
+    for preset in list_presets():
+        table.add_row(preset.name, preset.title)
+    return table

@@ -1,0 +1,156 @@
+"""Claims about ``vicinal sphere``."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+QUICK = ("sphere", "train", "digits", "--preset", "planar", "--epochs", "2", "--validation", "200")
+
+
+def start(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "vicinal", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def weights(folder) -> dict[str, torch.Tensor]:
+    return torch.load(folder / "network.pt", weights_only=True)["weights"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sphere")
+    done = start(*QUICK, "--out", str(folder / "run"), "--json", str(folder / "results.json"))
+    return done, folder
+
+
+def test_training_prints_both_tests_and_where_the_report_is(trained):
+    done, folder = trained
+    assert done.returncode == 0, done.stderr
+    assert "tested on plain (resampled):" in done.stdout
+    assert "tested on rotated (resampled):" in done.stdout
+    assert f"report: {folder / 'run' / 'report.html'}" in done.stdout
+    assert "epoch 2/2: loss" in done.stderr
+
+
+def test_the_json_has_the_fields_of_every_command(trained):
+    _, folder = trained
+    records = json.loads((folder / "results.json").read_text())["records"]
+    wanted = {"dataset", "method", "k", "error_mean", "error_sd", "fit_seconds", "n_train"}
+    assert {record["test"] for record in records} == {"plain", "rotated"}
+    for record in records:
+        assert wanted | {"n_test", "seed", "version"} <= record.keys()
+        confusion = record["confusion"]
+        n_right = sum(row[i] for i, row in enumerate(confusion))
+        n_all = sum(map(sum, confusion))
+        assert n_all == record["n_test"]
+        assert record["error_mean"] == pytest.approx(1 - n_right / n_all)
+
+
+def test_the_report_shows_curves_confusion_and_misread_digits(trained):
+    _, folder = trained
+    page = (folder / "run" / "report.html").read_text()
+    assert "who is taken for whom" in page
+    assert page.count("data:image/png") >= 10
+    assert "<script" not in page
+
+
+def test_training_killed_midway_ends_with_the_same_weights(trained, tmp_path):
+    _, folder = trained
+    command = [sys.executable, "-m", "vicinal", *QUICK, "--out", str(tmp_path / "run")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        checkpoint = tmp_path / "run" / "checkpoint.pt"
+        deadline = time.monotonic() + 150
+        while not checkpoint.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    assert checkpoint.exists()
+    assert not (tmp_path / "run" / "network.pt").exists()
+    done = start(*QUICK, "--out", str(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+    expected = weights(folder / "run")
+    found = weights(tmp_path / "run")
+    assert all(torch.equal(expected[name], found[name]) for name in expected)
+
+
+def test_two_processes_train_what_one_does(trained, tmp_path):
+    _, folder = trained
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    done = subprocess.run(
+        [*launch, "-m", "vicinal", *QUICK, "--out", str(tmp_path / "run")],
+        capture_output=True,
+        text=True,
+        timeout=220,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("report:") == 1  # one process speaks
+    expected, found = weights(folder / "run"), weights(tmp_path / "run")
+    for name in expected:
+        torch.testing.assert_close(found[name], expected[name], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--preset", "best"), "no preset 'best'"),
+        (("--train", "upside-down"), "'plain' or 'rotated'"),
+        (("--protocol", "exact"), "protocol='exact'"),
+        (("--threads", "0"), "--threads 0"),
+        (("--validation", "5000"), "leave none"),
+        (("--epochs", "0"), "n_epochs=0"),
+    ],
+)
+def test_bad_settings_end_with_a_sentence_and_code_2(run, tmp_path, arguments, message):
+    done = run("sphere", "train", "digits", "--out", tmp_path / "run", *arguments)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_data_without_images_are_refused(run, tmp_path):
+    done = run("sphere", "train", "wine", "--out", tmp_path / "run")
+    assert done.code == 2
+    assert "holds no labelled images" in done.err
+
+
+def test_a_folder_with_another_training_is_refused(run, trained):
+    _, folder = trained
+    done = run(*QUICK, "--seed", "3", "--out", folder / "run")
+    assert done.code == 2
+    assert "another configuration (seed: there 0, now 3)" in done.err
+
+
+def test_presets_are_listed(run):
+    done = run("sphere", "train", "--preset", "list")
+    assert done.code == 0
+    for name in ("thesis", "planar", "correlation"):
+        assert name in done.out
+
+
+def test_check_prints_each_layer_in_both_precisions(run, tmp_path):
+    done = run("sphere", "check", "--rotations", "4", "--json", tmp_path / "errors.json")
+    assert done.code == 0, done.err
+    assert "whole network" in done.out
+    errors = json.loads((tmp_path / "errors.json").read_text())
+    assert errors["precisions"] == ["float32", "float64"]
+    assert len(errors["records"]) == 7
+    assert errors["records"][-1]["errors"][1] < 1e-12
+
+
+def test_check_refuses_a_network_on_the_grid(run):
+    done = run("sphere", "check", "--preset", "planar")
+    assert done.code == 2
+    assert "reads signals on the grid" in done.err
