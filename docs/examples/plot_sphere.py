@@ -11,6 +11,7 @@ answers the same for both, to the last digits of double precision.
 # after Haar-random rotations: the drawing itself is turned, and seen by the grid anew.
 
 import matplotlib.pyplot as plt
+import numpy as np
 import torch
 
 from vicinal import load_dataset
@@ -60,8 +61,8 @@ print("  rotated   ", after.power_spectrum()[0, :6].numpy().round(4))
 figure, axes = plt.subplots(1, 3, figsize=(7, 2.2), sharey=True, layout="constrained")
 for sample, axis in enumerate(axes):
     for offset, fragments, label in ((-0.2, before, "as drawn"), (0.2, after, "rotated")):
-        power = fragments.power_spectrum()[sample]
-        axis.bar(torch.arange(13) + offset, power, width=0.4, label=label)
+        power = fragments.power_spectrum()[sample].numpy()
+        axis.bar(np.arange(13) + offset, power, width=0.4, label=label)
     axis.set(xlabel="degree l", yscale="log")
 axes[0].set(ylabel="Σ |f|²")
 axes[2].legend()
