@@ -182,6 +182,41 @@ class Exhibit:
 
 
 @dataclass(frozen=True)
+class Portrait:
+    """What a fitted linear metric looks at, as small as its measurement can keep.
+
+    Attributes
+    ----------
+    method, title : str
+    k : int
+    eigenvalues : ndarray of shape (p,)
+        Descending; ``carries`` says in words what their sum is.
+    intervals : ndarray of shape (q, 2)
+        Bootstrap intervals of the first q of them, over ``n_evaluations`` points; q may be 0.
+    relevance : ndarray of shape (d,)
+        Share of each original feature in the distance; empty where not known.
+    places : ndarray of shape (m, r)
+        Training rows along the r ≤ 2 leading directions, which ``directions`` name.
+    targets : ndarray of shape (m,)
+        Class names (as shown to the reader), or floats for regression.
+    """
+
+    method: str
+    title: str
+    k: int
+    eigenvalues: FloatArray
+    carries: str
+    intervals: FloatArray
+    n_evaluations: int
+    relevance: FloatArray
+    feature_names: tuple[str, ...]
+    places: FloatArray
+    targets: AnyArray
+    directions: tuple[str, ...]
+    image_shape: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Everything the terminal table and the report page are made from."""
 
@@ -198,3 +233,4 @@ class Comparison:
     exhibits: tuple[Exhibit, ...] = ()
     citation: str = ""
     notes: tuple[str, ...] = ()
+    portraits: tuple[Portrait, ...] = ()

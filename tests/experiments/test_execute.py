@@ -17,8 +17,8 @@ from vicinal.experiments._execute import (
     measure_cell,
     predict_from,
     score,
-    unpack_bits,
 )
+from vicinal.experiments._packing import unpack_bits
 from vicinal.experiments._rows import make_setting_folds, prepare_fold
 
 LEARNERS = "misbehaving"

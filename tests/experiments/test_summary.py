@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vicinal.experiments import get_method
-from vicinal.experiments._execute import pack_bits, unpack_bits
+from vicinal.experiments._packing import pack_bits, unpack_bits
 from vicinal.experiments._significance import corrected_t_test, mcnemar_test
 from vicinal.experiments._summary import best_learned, distinct_notes, summarize_records
 

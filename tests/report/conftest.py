@@ -23,7 +23,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from vicinal._types import Comparison, Example, Exhibit, Neighbor, Row, Task
+from vicinal._types import Comparison, Example, Exhibit, Neighbor, Portrait, Row, Task
 from vicinal.report import write_page
 
 KS = (1, 3, 7, 15)
@@ -85,6 +85,25 @@ def build_exhibit(**changes: Any) -> Exhibit:
         examples=(),
     )
     return replace(exhibit, **changes)
+
+
+def build_portrait(**changes: Any) -> Portrait:
+    """A portrait with nothing in it; name what differs."""
+    portrait = Portrait(
+        method="egop",
+        title="EGOP",
+        k=3,
+        eigenvalues=np.empty(0),
+        carries="the metric",
+        intervals=np.empty((0, 2)),
+        n_evaluations=0,
+        relevance=np.empty(0),
+        feature_names=(),
+        places=np.empty((0, 2)),
+        targets=np.empty(0),
+        directions=("0.80 width + 0.60 depth", "height"),
+    )
+    return replace(portrait, **changes)
 
 
 @dataclass(frozen=True)
@@ -293,6 +312,44 @@ def wine_comparison() -> Comparison:
 def diabetes_comparison() -> Comparison:
     """A regression."""
     return measure("diabetes", load_diabetes(), "regression")
+
+
+def portray(comparison: Comparison) -> Comparison:
+    """The same with portraits of LDA, which has an exhibit, and of a method that has none."""
+    (exhibit,) = comparison.exhibits
+    values = np.sort(exhibit.spectrum)[::-1]
+    shared = {
+        "eigenvalues": values,
+        "relevance": exhibit.relevance,
+        "feature_names": exhibit.feature_names,
+        "image_shape": exhibit.image_shape,
+        "places": exhibit.map_after[:1000],
+        "targets": exhibit.map_targets[:1000],
+    }
+    intervals = np.column_stack([0.9 * values, 1.1 * values])
+    gradients = {"carries": "the mean squared gradient", "intervals": intervals}
+    portraits = (
+        build_portrait(method="lda", title="LDA", **shared),
+        build_portrait(**shared, **gradients, n_evaluations=500),
+    )
+    return replace(comparison, portraits=portraits)
+
+
+@pytest.fixture(scope="session")
+def portrayed_digits_comparison(digits_comparison: Comparison) -> Comparison:
+    """Ten classes, with portraits."""
+    return portray(digits_comparison)
+
+
+@pytest.fixture(scope="session")
+def portrayed_diabetes_comparison(diabetes_comparison: Comparison) -> Comparison:
+    """A regression, with portraits."""
+    return portray(diabetes_comparison)
+
+
+@pytest.fixture
+def make_portrait() -> Callable[..., Portrait]:
+    return build_portrait
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ def test_the_table_sorts_from_the_keyboard_and_tells_screen_readers(
     assert column(page, 0)[:5] == ["LDA"] * 4 + ["Euclidean"]
 
 
-@pytest.mark.parametrize("name", ["digits", "wine", "diabetes"])
+@pytest.mark.parametrize("name", ["digits", "wine", "diabetes", "portrayed_diabetes"])
 @pytest.mark.parametrize("width", [320, 390, 768])
 def test_nothing_spills_sideways_on_a_small_screen(
     width: int, name: str, open_report: Callable[..., Any], request: pytest.FixtureRequest
@@ -178,6 +178,42 @@ def test_dark_mode_turns_the_paper_dark(
     assert paper["light"] > 240
     assert paper["dark"] < 30
     assert all(a != b for a, b in zip(colours["light"], colours["dark"], strict=True))
+
+
+def test_summary_plots_say_what_they_show_and_their_legend_shows_one_class_alone(
+    portrayed_digits_comparison: Comparison, open_report: Callable[..., Any]
+) -> None:
+    opened = open_report(portrayed_digits_comparison)
+    page = opened.page
+    assert opened.complaints == []
+    assert page.locator(".summary").count() == 2  # of LDA, and folded away of EGOP
+    summary = page.locator(".summary").first
+    for svg in summary.locator("svg").all():
+        words = svg.get_attribute("aria-label") or ""
+        assert len(words.split()) > 8
+        assert any(letter.isdigit() for letter in words)
+    summary.get_by_role("button", name="3", exact=True).click()
+    dimmed = summary.locator("svg [data-code].dim")
+    assert dimmed.count() > 0
+    codes = dimmed.evaluate_all("marks => [...new Set(marks.map(m => m.dataset.code))].sort()")
+    assert codes == [code for code in "0123456789" if code != "3"]
+    page.locator("summary").last.click()
+    assert page.locator(".summary").last.is_visible()
+    assert page.locator(".spectrum .whisker").count() == 9
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_text_of_summary_plots_can_be_read(
+    scheme: str, portrayed_diabetes_comparison: Comparison, open_report: Callable[..., Any]
+) -> None:
+    page = open_report(portrayed_diabetes_comparison, scheme=scheme).page
+    inks = page.locator(".summary .axes text, .summary text.class").evaluate_all(
+        "texts => texts.map(t => [getComputedStyle(t).fill, getComputedStyle(t).stroke])"
+    )
+    quiet = page.locator(".caption").first.evaluate("e => getComputedStyle(e).color")
+    assert len(inks) > 5
+    assert {fill for fill, _ in inks} == {quiet}
+    assert {stroke for _, stroke in inks} == {"none"}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -67,7 +67,9 @@ class Outline(HTMLParser):
         return [v for _, attrs in self.tags for name, v in attrs.items() if name in names and v]
 
 
-@pytest.mark.parametrize("name", ["digits", "wine", "diabetes"])
+@pytest.mark.parametrize(
+    "name", ["digits", "wine", "diabetes", "portrayed_digits", "portrayed_diabetes"]
+)
 def test_the_page_is_well_formed_and_complete_in_itself(
     name: str, request: pytest.FixtureRequest
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from vicinal.experiments._exhibit_file import read_exhibit
 from vicinal.experiments._folder import RunFolder, WriteError, explain_write_error
 from vicinal.experiments._methods import Method, choose_methods
 from vicinal.experiments._pool import WorkerPool
+from vicinal.experiments._portrait import choose_portraits
 from vicinal.experiments._results import results_of, write_results
 from vicinal.experiments._rows import load_rows, make_setting_folds, prepare_fold
 from vicinal.experiments._runner import Listener, run_cells, run_exhibit, unmeasured
@@ -131,10 +132,11 @@ def run_comparison(
     """
     n_left = len(unmeasured(plan.cells, folder))
     with WorkerPool(max(1, min(jobs, n_left))) as pool:
-        records = run_cells(plan.cells, folder, pool=pool, listener=listener)
+        records = run_cells(plan.cells, folder, pool=pool, listener=listener, portraits=True)
         rows = summarize_records(records, plan.methods, plan.ks, plan.dataset.name)
         exhibits, notes = _exhibit_best(plan, rows, folder, pool, say) if exhibit else ((), ())
-    return describe_comparison(plan, rows, exhibits, notes)
+    portraits = choose_portraits(records, rows, plan.methods, plan.dataset)
+    return replace(describe_comparison(plan, rows, exhibits, notes), portraits=portraits)
 
 
 def describe_comparison(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import random
 import warnings
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,11 +13,13 @@ import numpy as np
 
 from vicinal import __version__
 from vicinal._kernels._vote import majority_vote
-from vicinal._types import AnyArray, BoolArray, IntArray, Task
+from vicinal._types import AnyArray, IntArray, Task
 from vicinal.experiments._cells import Cell, Neighbors, record_key
 from vicinal.experiments._journal import Record
 from vicinal.experiments._meter import Elapsed, PeakMemory, Stopwatch
-from vicinal.experiments._methods import get_method, make_metric
+from vicinal.experiments._methods import EUCLIDEAN, get_method, make_metric
+from vicinal.experiments._packing import pack_bits
+from vicinal.experiments._portrait import make_portrait
 from vicinal.experiments._rows import FoldKeeper, PreparedFold
 from vicinal.predict import KNNClassifier, KNNRegressor
 
@@ -49,18 +49,21 @@ class Executor:
         self.folds = FoldKeeper()
         self._warm: set[tuple[str, str, str]] = set()
 
-    def run(self, cell: Cell) -> list[Record]:
-        """Return one record for each k; failures are records too."""
+    def run(self, cell: Cell, *, portrait: bool = False) -> list[Record]:
+        """Return one record for each k; failures are records too.
+
+        With ``portrait`` the first says what the fitted metric looks at.
+        """
         try:
             prepared = self.folds.get(cell.setting, cell.fold)
             self._warm_up(cell, prepared)
-            return self._measure(cell, prepared)
+            return self._measure(cell, prepared, portrait)
         except Exception as error:
             return fail_cell(cell, describe_error(error))
 
-    def _measure(self, cell: Cell, prepared: PreparedFold) -> list[Record]:
+    def _measure(self, cell: Cell, prepared: PreparedFold, portrait: bool) -> list[Record]:
         if not cell.tuned:
-            return measure_cell(cell, prepared)
+            return measure_cell(cell, prepared, portrait=portrait)
         # Here, since that module is built on this one.
         from vicinal.experiments._tuned import measure_tuned
 
@@ -88,10 +91,11 @@ def warm_up(cell: Cell, task: Task, dtype: Any) -> None:
             return
 
 
-def measure_cell(cell: Cell, prepared: PreparedFold) -> list[Record]:
+def measure_cell(cell: Cell, prepared: PreparedFold, *, portrait: bool = False) -> list[Record]:
     """Return the records of a cell, one a k.
 
-    The fit and the search serve all k and are charged to each of them in full.
+    The fit and the search serve all k and are charged to each of them in full; a ``portrait`` of
+    the metric, which the first record then holds, is made off the clock.
     """
     task, n_train = prepared.dataset.task, len(prepared.y_train)
     ks = tuple(int(k) for k in cell.ks)
@@ -108,7 +112,20 @@ def measure_cell(cell: Cell, prepared: PreparedFold) -> list[Record]:
         )
         voted = {k: _timed_prediction(found, prepared, k) for k in within}
     shared = {"peak_mb": memory.read(), "notes": collect_notes(caught)}
-    return [_ok_record(cell, k, prepared, found, *voted[k], shared) for k in within] + beyond
+    records = [_ok_record(cell, k, prepared, found, *voted[k], shared) for k in within]
+    if portrait and cell.method != EUCLIDEAN:
+        records[0]["portrait"] = _portrait(found.model.metric_, prepared, cell.setting.seed)
+    return records + beyond
+
+
+def _portrait(metric: Any, prepared: PreparedFold, seed: int) -> Record | None:
+    """What the metric looks at; a measurement stands whether or not that can be told."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return make_portrait(metric, prepared, seed)
+        except Exception as error:
+            return {"error": describe_error(error)}
 
 
 def _too_many(k: int, n_train: int) -> str:
@@ -175,17 +192,6 @@ def score(predicted: AnyArray, y_test: AnyArray, task: Task) -> tuple[float, str
     if not np.isfinite(error):
         raise ValueError("the predictions are too large for an error to be computed.")
     return error, None
-
-
-def pack_bits(bits: BoolArray) -> str:
-    """Return bits as text: packed, compressed, base64."""
-    return base64.b64encode(zlib.compress(np.packbits(bits).tobytes(), 9)).decode()
-
-
-def unpack_bits(text: str, n: int) -> BoolArray:
-    """Return the n bits :func:`pack_bits` packed."""
-    packed = np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8)
-    return np.unpackbits(packed, count=n).astype(bool)
 
 
 def collect_notes(caught: list[warnings.WarningMessage]) -> list[str]:

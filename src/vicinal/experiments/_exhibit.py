@@ -18,12 +18,18 @@ from vicinal._types import (
     Neighbor,
     Task,
 )
-from vicinal.data import Preparation
 from vicinal.data._preparation import principal_axes
 from vicinal.experiments._cells import Cell
 from vicinal.experiments._execute import fit_and_search, predict_from, seed_everything
 from vicinal.experiments._methods import EUCLIDEAN, get_method
+from vicinal.experiments._originals import (
+    feature_names,
+    name_target,
+    name_targets,
+    original_relevance,
+)
 from vicinal.experiments._rows import PreparedFold
+from vicinal.report._directions import maps_linearly, sample_rows
 
 MOST_POINTS = 2000
 MOST_EXAMPLES = {"fixed": 3, "broken": 1, "wrong": 1, "right": 1}
@@ -50,18 +56,20 @@ def make_exhibit(cell: Cell, prepared: PreparedFold) -> Exhibit:
     plain = Cell(cell.setting, cell.fold, EUCLIDEAN, cell.ks)
     _, before = _search(plain, prepared, k)
     metric, after = _search(cell, prepared, k)
-    shown = _points_of_map(len(prepared.X_test), cell.setting.seed)
-    relevance = original_relevance(metric, prepared)
+    shown = sample_rows(len(prepared.X_test), MOST_POINTS, cell.setting.seed)
+    # A map that is not linear has components_ that tell of something else, if any.
+    linear = metric if maps_linearly(metric, prepared.X_test) else None
+    relevance = original_relevance(linear, prepared)
     return Exhibit(
         method=method.name,
         title=method.title,
         k=k,
         map_before=first_two_components(prepared.X_test[shown]),
         map_after=first_two_components(_map_queries(metric, prepared.X_test[shown])),
-        map_targets=_name_targets(prepared.y_test[shown], prepared.dataset),
+        map_targets=name_targets(prepared.y_test[shown], prepared.dataset),
         relevance=relevance,
-        feature_names=_feature_names(prepared.dataset),
-        spectrum=spectrum(metric),
+        feature_names=feature_names(prepared.dataset),
+        spectrum=spectrum(linear),
         examples=_examples(before, after, prepared, relevance),
         image_shape=prepared.dataset.image_shape,
     )
@@ -81,12 +89,6 @@ def _map_queries(metric: Any, X: AnyArray) -> FloatArray:
     return np.asarray(mapped, dtype=np.float64)
 
 
-def _points_of_map(n: int, seed: int) -> IntArray:
-    if n <= MOST_POINTS:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(seed).permutation(n)[:MOST_POINTS])
-
-
 def first_two_components(X: FloatArray) -> FloatArray:
     """Return the projection onto the first two principal axes, (n, 2); missing ones are zero."""
     X = np.asarray(X, dtype=np.float64)
@@ -103,54 +105,6 @@ def spectrum(metric: Any) -> FloatArray:
     if components is None:
         return np.empty(0)
     return np.linalg.svd(np.asarray(components, np.float64), compute_uv=False) ** 2
-
-
-def original_relevance(metric: Any, prepared: PreparedFold) -> FloatArray:
-    """Return each original feature's share in the learned squared distance.
-
-    r_j ∝ M_jj var_j, where M is mapped back through the PCA of the preparation, if any, and
-    var_j is the variance of the scaled feature on the training part (1 after a z-score), so
-    that features of other units compare and constant ones count nothing. Empty for a map that
-    is not linear.
-    """
-    components = getattr(metric, "components_", None)
-    if components is None:
-        return np.empty(0)
-    back, variances = _undo_reduction(prepared)
-    through = np.asarray(components, np.float64) @ back if back is not None else components
-    shares: FloatArray = np.einsum("ij,ij->j", through, through) * variances
-    total = shares.sum()
-    return shares / total if total > 0 else shares
-
-
-def _undo_reduction(prepared: PreparedFold) -> tuple[FloatArray | None, FloatArray]:
-    """The linear map from scaled features to prepared ones (None: they are the same), variances."""
-    preparation = prepared.preparation
-    if preparation.n_components is None:
-        return None, prepared.X_train.var(axis=0, dtype=np.float64)
-    X = prepared.dataset.X[prepared.rows.train]
-    X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
-    if preparation.pca_first and preparation.scale == "zscore":
-        return preparation.axes_ / preparation.scale_[:, None], X.var(axis=0, dtype=np.float64)
-    scaled = Preparation(preparation.scale).fit_transform(X)
-    return preparation.axes_, scaled.var(axis=0, dtype=np.float64)
-
-
-def _feature_names(dataset: Dataset) -> tuple[str, ...]:
-    names = dataset.feature_names or tuple(f"x{i}" for i in range(dataset.X.shape[1]))
-    return tuple(str(name) for name in names)
-
-
-def _name_targets(y: AnyArray, dataset: Dataset) -> AnyArray:
-    if dataset.task == "regression":
-        return np.asarray(y, dtype=np.float64)
-    return np.array([_label(value, dataset) for value in y], dtype=np.str_)
-
-
-def _label(value: Any, dataset: Dataset) -> str:
-    if dataset.task == "regression":
-        return f"{float(value):.4g}"
-    return str(dataset.classes[int(value)]) if dataset.classes else str(value)
 
 
 def _examples(
@@ -192,15 +146,15 @@ def _example(
 ) -> Example:
     dataset = prepared.dataset
     row = int(prepared.rows.test[i])
-    names = _feature_names(dataset)
+    names = feature_names(dataset)
     rows = [int(r) for s in (before, after) for r in prepared.rows.train[s.neighbors[i]]]
     return Example(
         row=row,
-        label=_label(dataset.y[row], dataset),
+        label=name_target(dataset.y[row], dataset),
         before=_neighbors(i, before, prepared, features),
         after=_neighbors(i, after, prepared, features),
-        predicted_before=_label(before.predicted[i], dataset),
-        predicted_after=_label(after.predicted[i], dataset),
+        predicted_before=name_target(before.predicted[i], dataset),
+        predicted_after=name_target(after.predicted[i], dataset),
         values=tuple((names[j], f"{dataset.X[row, j]:.4g}") for j in features),
         images={r: _picture(dataset, r) for r in rows} if dataset.image_shape else {},
         query_image=_picture(dataset, row) if dataset.image_shape else None,
@@ -221,7 +175,7 @@ def _neighbors(
         Neighbor(
             row=int(row),
             distance=float(distance),
-            label=_label(dataset.y[row], dataset),
+            label=name_target(dataset.y[row], dataset),
             right=_votes_right(dataset.y[row], wanted, prepared),
             values=tuple(f"{dataset.X[row, j]:.4g}" for j in features),
         )

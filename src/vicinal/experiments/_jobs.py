@@ -11,9 +11,12 @@ from vicinal.experiments._exhibit import make_exhibit
 from vicinal.experiments._exhibit_file import write_exhibit
 
 
-def cell_request(cell: Cell) -> dict[str, Any]:
-    """Return the request to measure a cell; the reply holds its ``records``."""
-    return {"job": "cell", "cell": cell_to_json(cell)}
+def cell_request(cell: Cell, *, portrait: bool = False) -> dict[str, Any]:
+    """Return the request to measure a cell; the reply holds its ``records``.
+
+    With ``portrait`` the first of them says what the fitted metric looks at.
+    """
+    return {"job": "cell", "cell": cell_to_json(cell), "portrait": portrait}
 
 
 def exhibit_request(cell: Cell, path: Path) -> dict[str, Any]:
@@ -31,7 +34,7 @@ class JobRunner:
         """Do what is asked; an exhibit that cannot be made is an ``error``, not a crash."""
         cell = cell_from_json(request["cell"])
         if request["job"] == "cell":
-            return {"records": self._executor.run(cell)}
+            return {"records": self._executor.run(cell, portrait=request["portrait"])}
         try:
             prepared = self._executor.folds.get(cell.setting, cell.fold)
             write_exhibit(make_exhibit(cell, prepared), Path(request["path"]))

@@ -47,6 +47,7 @@ def run_cells(
     jobs: int = 1,
     listener: Listener | None = None,
     pool: WorkerPool | None = None,
+    portraits: bool = False,
 ) -> list[Record]:
     """Measure every cell that has no result yet, and return the records of all, in their order.
 
@@ -64,6 +65,8 @@ def run_cells(
         Work in these processes instead, and leave them running.
     listener : callable, optional
         Called with a :class:`Progress` when a cell starts or ends.
+    portraits : bool
+        Keep, with the cells of the first fold, what each metric looks at.
 
     Raises
     ------
@@ -73,9 +76,10 @@ def run_cells(
     left = unmeasured(cells, folder)
     if pool is None:
         with WorkerPool(max(1, min(jobs, len(left)))) as pool:
-            return run_cells(cells, folder, listener=listener, pool=pool)
+            return run_cells(cells, folder, listener=listener, pool=pool, portraits=portraits)
     tally = _Tally(left, known_records(cells, folder), len(cells), pool.n_workers, listener)
-    for event in pool.run([cell_request(cell) for cell in left]):
+    requests = [cell_request(cell, portrait=portraits and cell.fold == 0) for cell in left]
+    for event in pool.run(requests):
         cell = left[event.index]
         if isinstance(event, Finished):
             records = _records_of(event, cell)

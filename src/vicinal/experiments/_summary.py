@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import Row
-from vicinal.experiments._execute import unpack_bits
 from vicinal.experiments._journal import Record
 from vicinal.experiments._methods import EUCLIDEAN, Method
+from vicinal.experiments._packing import unpack_bits
 from vicinal.experiments._significance import corrected_t_test, mcnemar_test
 
 MEASURED = ("fit_seconds", "fit_cpu_seconds", "predict_seconds", "predict_cpu_seconds")

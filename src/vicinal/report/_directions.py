@@ -57,12 +57,22 @@ def top_loadings(direction: FloatArray, n: int = 3) -> IntArray:
 
 def phrase_direction(loadings: Sequence[tuple[str, float]], *, more: bool) -> str:
     """ "0.81 bmi + 0.43 s5 − 0.21 sex + …": a direction by the features that weigh most."""
+    if len(loadings) == 1 and not more:
+        return shorten(loadings[0][0], 24)
     words = []
     for i, (name, weight) in enumerate(loadings):
         sign = MINUS if weight < 0 else "+"
         lead = sign if i == 0 and weight < 0 else "" if i == 0 else f" {sign} "
         words.append(f"{lead}{abs(weight):.2f} {shorten(name, 16)}")
     return "".join(words) + (" + …" if more else "")
+
+
+def describe_direction(direction: FloatArray, names: Sequence[str]) -> str:
+    """Return a direction in words, by the features that weigh most in it."""
+    top = top_loadings(direction)
+    loadings = [(names[i], float(direction[i])) for i in top]
+    rest = np.delete(direction, top)
+    return phrase_direction(loadings, more=bool(np.abs(rest).max(initial=0.0) > 0.005))
 
 
 def sample_rows(n: int, most: int, seed: int = 0) -> IntArray:

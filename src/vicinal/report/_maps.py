@@ -16,6 +16,7 @@ MAX_POINTS = 2000
 MAX_LEGEND = 12
 MAX_LABELS = 30
 _MARGIN = 14.0
+_ONE_COMPONENT = "One component only: height means nothing, it spreads the points."
 _LAYERS = 6  # classes are painted in turns, so that none covers all others
 
 
@@ -94,7 +95,7 @@ def draw_maps(exhibit: Exhibit, task: Task) -> MapPair | None:
     one = [_has_one_column(m) for m in (exhibit.map_before, exhibit.map_after)]
     headings = "Before: plain distance", f"After: {exhibit.title}"
     panels = [
-        _draw_panel(heading, points, key, share, flat)
+        draw_panel(heading, points, key, share, *([_ONE_COMPONENT] if flat else []))
         for heading, points, share, flat in zip(headings, (before, after), shares, one, strict=True)
     ]
     caption = _phrase_caption(shares, key, len(keep), len(exhibit.map_targets))
@@ -170,22 +171,18 @@ def agreement(points: FloatArray, key: Key, targets: AnyArray) -> float:
     return float(np.corrcoef(own, other)[0, 1])
 
 
-def _draw_panel(
-    heading: str, points: FloatArray, key: Key, share: float, one_column: bool
-) -> MapPanel:
+def draw_panel(heading: str, points: FloatArray, key: Key, share: float, *remarks: str) -> MapPanel:
+    """Lay out one map of points (n, 2); ``share`` is its :func:`agreement`."""
     paper, n_outside = place(points)
-    remarks = []
-    if one_column:
-        remarks.append("One component only: height means nothing, it spreads the points.")
     if n_outside:
         far = count_of(n_outside, "far point")
-        remarks.append(f"{far} {'is' if n_outside == 1 else 'are'} drawn at the edge.")
+        remarks += (f"{far} {'is' if n_outside == 1 else 'are'} drawn at the edge.",)
     return MapPanel(
         heading=heading,
         dots=_paint(paper, key),
         labels=_label_classes(paper, key),
         alt=_describe(heading, key, len(points), share),
-        remarks=tuple(remarks),
+        remarks=remarks,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from .._types import Comparison, Exhibit, Row
+from .._types import Comparison, Row
 from .._writing import write_atomically
 from . import (
     _curves,
@@ -25,6 +25,7 @@ from . import (
     _relevance,
     _sentences,
     _strips,
+    _summaries,
 )
 
 # Characters that no HTML page may hold, as they could come in by a file's or a column's name.
@@ -40,6 +41,7 @@ class MethodView:
     maps: _maps.MapPair | None
     relevance: _relevance.RelevancePlot | None
     spectrum: _relevance.SpectrumPlot | None
+    summary: _summaries.SummaryPlot | None
     examples: tuple[_neighbors.ExampleView, ...]
 
 
@@ -52,7 +54,7 @@ def render_page(comparison: Comparison) -> str:
         caveats=_sentences.list_caveats(comparison),
         curves=_curves.draw_curves(comparison),
         strips=_strips.draw_strips(comparison),
-        methods=[_view(exhibit, comparison) for exhibit in _best_first(comparison)],
+        methods=[_view(method, comparison) for method in _best_first(comparison)],
         n_folds=max((len(row.errors) for row in comparison.rows), default=0),
         style=Markup(_source("style.css")),
         script=Markup(script),
@@ -82,25 +84,32 @@ def write_page(comparison: Comparison, path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _view(exhibit: Exhibit, comparison: Comparison) -> MethodView:
+def _view(method: str, comparison: Comparison) -> MethodView:
+    """What there is to show of a method: its exhibit, its portrait, or both."""
+    exhibit = next((e for e in comparison.exhibits if e.method == method), None)
+    portrait = next((p for p in comparison.portraits if p.method == method), None)
+    shown = exhibit or portrait
+    assert shown is not None
     return MethodView(
-        title=exhibit.title,
-        k=exhibit.k,
-        maps=_maps.draw_maps(exhibit, comparison.task),
-        relevance=_relevance.draw_relevance(exhibit),
-        spectrum=_relevance.draw_spectrum(exhibit),
-        examples=_neighbors.show_examples(exhibit, comparison.task),
+        title=shown.title,
+        k=shown.k,
+        maps=_maps.draw_maps(exhibit, comparison.task) if exhibit else None,
+        relevance=_relevance.draw_relevance(shown),
+        spectrum=_relevance.draw_spectrum(portrait or shown),
+        summary=_summaries.draw_summary(portrait, comparison.task) if portrait else None,
+        examples=_neighbors.show_examples(exhibit, comparison.task) if exhibit else (),
     )
 
 
-def _best_first(comparison: Comparison) -> list[Exhibit]:
-    """Exhibits by the smallest error that their method reached."""
+def _best_first(comparison: Comparison) -> list[str]:
+    """Methods with something to show, by the smallest error that each reached."""
 
-    def least_error(exhibit: Exhibit) -> float:
-        best = _sentences.best_row(row for row in comparison.rows if row.method == exhibit.method)
+    def least_error(method: str) -> float:
+        best = _sentences.best_row(row for row in comparison.rows if row.method == method)
         return math.inf if best is None else best.error_mean
 
-    return sorted(comparison.exhibits, key=least_error)
+    shown = [e.method for e in comparison.exhibits] + [p.method for p in comparison.portraits]
+    return sorted(dict.fromkeys(shown), key=least_error)
 
 
 def _sort_value(value: Any) -> str:

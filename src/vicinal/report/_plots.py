@@ -13,12 +13,11 @@ import numpy as np
 
 from .._types import AnyArray, FloatArray
 from ._directions import (
+    describe_direction,
     leading_directions,
     map_rows,
     maps_linearly,
-    phrase_direction,
     sample_rows,
-    top_loadings,
 )
 from ._figures import draw_bars, draw_columns, draw_curve, draw_flat, draw_ridges
 from ._numbers import format_share
@@ -303,14 +302,6 @@ def place_rows(
         )
     names = feature_names_of(metric, rows.shape[1], given)
     return rows @ directions.T, [describe_direction(v, names) for v in directions]
-
-
-def describe_direction(direction: FloatArray, names: Sequence[str]) -> str:
-    """Return a direction in words, by the features that weigh most in it."""
-    top = top_loadings(direction)
-    loadings = [(names[i], float(direction[i])) for i in top]
-    rest = np.delete(direction, top)
-    return phrase_direction(loadings, more=bool(np.abs(rest).max(initial=0.0) > 0.005))
 
 
 def _phrase_rest(values: FloatArray, n_shown: int, noun: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._types import Exhibit, FloatArray
+from .._types import Exhibit, FloatArray, Portrait
 from ._images import MAX_SIDE, as_picture, data_address, unit_range
 from ._numbers import NBSP, count_of, format_share, join_words, shorten
 from ._palette import sequential_rgb
@@ -39,11 +39,12 @@ class RelevancePlot:
 
 @dataclass(frozen=True)
 class SpectrumPlot:
-    """Bars of eigenvalues: positions (x, y, width, height) on paper."""
+    """Bars of eigenvalues: positions (x, y, width, height) on paper; whiskers (x, y, y)."""
 
     alt: str
     caption: str
     bars: tuple[tuple[float, float, float, float], ...]
+    whiskers: tuple[tuple[float, float, float], ...]
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     width: int = _WIDTH
@@ -68,7 +69,7 @@ def count_for(shares: FloatArray, part: float) -> int:
     return int(np.searchsorted(cumulated, part - 1e-12) + 1) if shares.size else 0
 
 
-def draw_relevance(exhibit: Exhibit) -> RelevancePlot | None:
+def draw_relevance(exhibit: Exhibit | Portrait) -> RelevancePlot | None:
     """Lay out the relevances; None where none are known or all are zero."""
     shares = as_shares(exhibit.relevance)
     if not shares.any():
@@ -134,39 +135,65 @@ def _phrase_concentration(shares: FloatArray, noun: str) -> str:
     return f"80{NBSP}% of the relevance lies in {n:,} of {count_of(shares.size, noun)}."
 
 
-def draw_spectrum(exhibit: Exhibit) -> SpectrumPlot | None:
+def draw_spectrum(shown: Exhibit | Portrait) -> SpectrumPlot | None:
     """Lay out the eigenvalues as shares of their sum; None where all are zero or none known."""
-    shares = np.sort(as_shares(exhibit.spectrum))[::-1]
+    if isinstance(shown, Exhibit):
+        return _as_columns(shown.spectrum, np.empty((0, 2)), "the metric", 0)
+    return _as_columns(shown.eigenvalues, shown.intervals, shown.carries, shown.n_evaluations)
+
+
+def _as_columns(
+    eigenvalues: FloatArray, intervals: FloatArray, carries: str, n_points: int
+) -> SpectrumPlot | None:
+    shares = np.sort(as_shares(eigenvalues))[::-1]
     if not shares.any():
         return None
     shown = shares[:MAX_DIRECTIONS]
-    values = round_steps(0.0, float(shown[0]), 4)
+    # Intervals are of the eigenvalues themselves; bars are shares.
+    spans = np.asarray(intervals, float)[: len(shown)] * (shares[0] / np.max(eigenvalues))
+    values = round_steps(0.0, float(max(shown[0], spans.max(initial=0.0))), 4)
     scale = Scale(0.0, values[-1], _HEIGHT - _BOTTOM, _TOP)
     slot = (_WIDTH - _RIGHT - _LEFT) / len(shown)
     width = round(min(0.72 * slot, 40.0), 1)
     centres = [_LEFT + (i + 0.5) * slot for i in range(len(shown))]
-    bars = tuple(
-        (round(x - width / 2, 1), scale(s), width, round(scale(0.0) - scale(s), 1))
-        for x, s in zip(centres, shown, strict=True)
-    )
     every = -(-len(shown) // 10)
-    x_ticks = tuple(Tick(round(x, 1), str(i + 1)) for i, x in enumerate(centres) if i % every == 0)
     decimals = decimals_for(100 * values[1])
-    y_ticks = tuple(Tick(scale(v), f"{100 * v:.{decimals}f}{NBSP}%") for v in values)
-    words = _phrase_directions(shares)
+    words = _phrase_directions(shares, carries)
     head = f"Bar chart of {count_of(len(shown), 'eigenvalue')} of the metric, descending"
     return SpectrumPlot(
-        alt=f"{head}. The first carries {format_share(shares[0])}. {words}",
-        caption=words,
-        bars=bars,
-        x_ticks=x_ticks,
-        y_ticks=y_ticks,
+        alt=f"{head}. The first carries {format_share(shares[0])}{_phrase_span(spans)}. {words}",
+        caption=words + _phrase_intervals(len(spans), n_points),
+        bars=tuple(
+            (round(x - width / 2, 1), scale(s), width, round(scale(0.0) - scale(s), 1))
+            for x, s in zip(centres, shown, strict=True)
+        ),
+        whiskers=tuple(
+            (round(x, 1), scale(low), scale(high))
+            for x, (low, high) in zip(centres, spans, strict=False)
+        ),
+        x_ticks=tuple(
+            Tick(round(x, 1), str(i + 1)) for i, x in enumerate(centres) if i % every == 0
+        ),
+        y_ticks=tuple(Tick(scale(v), f"{100 * v:.{decimals}f}{NBSP}%") for v in values),
     )
 
 
-def _phrase_directions(shares: FloatArray) -> str:
+def _phrase_directions(shares: FloatArray, carries: str) -> str:
     effective = 1 / float((shares**2).sum())
     return (
         f"It takes {count_for(shares, 0.9):,} of {count_of(shares.size, 'direction')} to carry "
-        f"90{NBSP}% of the metric; effectively it uses {effective:.1f}."
+        f"90{NBSP}% of {carries}; effectively it uses {effective:.1f}."
     )
+
+
+def _phrase_span(spans: FloatArray) -> str:
+    if not len(spans):
+        return ""
+    return f", between {format_share(spans[0, 0])} and {format_share(spans[0, 1])}"
+
+
+def _phrase_intervals(n_spans: int, n_points: int) -> str:
+    if not n_spans:
+        return ""
+    points = count_of(n_points, "point")
+    return f" Lines are 95{NBSP}% bootstrap intervals over {points} with a gradient each."
