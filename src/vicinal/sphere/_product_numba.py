@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -15,18 +15,15 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from vicinal._kernels import _clebsch_gordan as kernels
-from vicinal._kernels._clebsch_gordan import Scratch, Tables
 from vicinal._kernels._tiles import ROW_BYTES
 from vicinal._types import AnyArray, FloatArray
-from vicinal.sphere._clebsch_gordan import clebsch_gordan
 from vicinal.sphere._fragments import Fragments
-from vicinal.sphere._pairs import Block, Pairing
+from vicinal.sphere._pairs import Pairing
+from vicinal.sphere._product_tables import make_tables, take_scratch
 
 # Chunks are summed in this many groups at most, whatever the number of threads, so that the
 # gradient of the weights does not depend on it.
 MOST_GROUPS = 8
-# Columns of a block are worked on together as long as their projections fit in a cache.
-MOST_PROJECTED_BYTES = 1 << 20
 
 
 def multiply_and_mix(fragments: Fragments, weight: Tensor, pairing: Pairing) -> Fragments:
@@ -50,11 +47,12 @@ class _Product(torch.autograd.Function):
         out = packed.new_empty(pairing.type_out.n_rows, packed.shape[1])
         target, tables = out.numpy(), make_tables(pairing, rows.dtype)
 
-        def run(chunks: tuple[int, int]) -> None:
-            scratch = _make_scratch(pairing, tables, rows.dtype, backward=False)
-            kernels.forward(rows, tables, folded, chunks, scratch, target)
+        def run(group: tuple[int, int]) -> None:
+            scratch = take_scratch(pairing, rows.dtype, backward=False)
+            kernels.forward(rows, tables, folded, group, scratch, target)
 
-        _share_out(run, _groups(packed.shape[1], rows.dtype))
+        groups = _groups(packed.shape[1], rows.dtype)
+        _share_out(run, groups, _count_threads(groups))
         return out
 
     @staticmethod
@@ -67,92 +65,27 @@ class _Product(torch.autograd.Function):
         folded = _fold(_array(weight), pairing)
         tables = make_tables(pairing, rows.dtype)
         groups = _groups(packed.shape[1], rows.dtype)
+        n_threads = _count_threads(groups)
         grad_packed = np.empty_like(rows if wanted[0] else rows[:0])
-        parts = np.zeros((len(groups), folded.size if wanted[1] else 0), rows.dtype)
+        total = np.zeros(folded.size if wanted[1] else 0, rows.dtype)
+        parts = np.empty((n_threads, total.size), rows.dtype)
 
-        def run(group: tuple[int, int]) -> None:
-            scratch = _make_scratch(pairing, tables, rows.dtype, backward=True)
-            part = parts[groups.index(group)]
+        def run(group: tuple[int, int], part: FloatArray) -> None:
+            scratch = take_scratch(pairing, rows.dtype, backward=True)
+            part[:] = 0
             kernels.backward(rows, grads, tables, folded, group, wanted, scratch, grad_packed, part)
 
-        _share_out(run, groups)
+        # The order of the sum is that of the groups, whatever the number of threads.
+        for start in range(0, len(groups), n_threads):
+            wave = groups[start : start + n_threads]
+            _share_out(run, wave, n_threads, parts)
+            for part in parts[: len(wave)]:
+                total += part
         return (
             torch.from_numpy(grad_packed) if wanted[0] else None,
-            _unfold(parts.sum(axis=0), weight, pairing) if wanted[1] else None,
+            _unfold(total, weight, pairing) if wanted[1] else None,
             None,
         )
-
-
-@cache
-def make_tables(pairing: Pairing, dtype: np.dtype[Any]) -> Tables:
-    """Return the arrays that tell the kernel what to multiply."""
-    rows_in, rows_out = pairing.type_in.row_starts(), pairing.type_out.row_starts()
-    blocks: list[tuple[int, ...]] = []
-    degrees: list[tuple[int, ...]] = []
-    columns: list[list[int]] = []
-    coefficients: list[FloatArray] = []
-    for block in pairing.blocks:
-        orders = len(coefficients)
-        coefficients += _coefficients(block)
-        for low, high in _parts(block):
-            places = (rows_in[block.l1], rows_in[block.l2], high - low, len(columns))
-            blocks.append((block.l1, block.l2, *places, len(block.degrees), len(degrees), orders))
-            columns += block.columns[low:high].tolist()
-            for l, n, start in zip(block.degrees, block.n_used, block.starts, strict=True):
-                channels = pairing.type_out[l]
-                used = min(max(n - low, 0), high - low)
-                degrees.append((l, used, start + low * channels, rows_out[l], channels))
-    starts = np.cumsum([0, *map(len, coefficients)])
-    return Tables(
-        blocks=np.array(blocks, dtype=np.int64),
-        degrees=np.array(degrees, dtype=np.int64),
-        columns=np.array(columns, dtype=np.int64),
-        starts=starts.astype(np.int64),
-        coefficients=np.concatenate(coefficients).astype(dtype),
-    )
-
-
-def _coefficients(block: Block) -> list[FloatArray]:
-    """Return, for each order m, the coefficients of the degrees with l ≥ |m|, row by row."""
-    l1, l2, top = block.l1, block.l2, block.degrees[-1]
-    tables = {l: clebsch_gordan(l1, l2, l).numpy() for l in block.degrees}
-    found = []
-    for m in range(-top, top + 1):
-        m1 = np.arange(max(-l1, m - l2), min(l1, m + l2) + 1)
-        rows = [t[m1 + l1, m - m1 + l2, m + l] for l, t in tables.items() if l >= abs(m)]
-        found.append(np.concatenate(rows))
-    return found
-
-
-def _parts(block: Block) -> list[tuple[int, int]]:
-    """Return ranges of columns whose projections fit in a cache."""
-    n = len(block.columns)
-    one = 2 * ROW_BYTES * len(block.degrees) * (2 * block.degrees[-1] + 1)
-    at_once = max(2, MOST_PROJECTED_BYTES // one)
-    return [(low, min(low + at_once, n)) for low in range(0, n, at_once)]
-
-
-def _make_scratch(
-    pairing: Pairing, tables: Tables, dtype: np.dtype[Any], *, backward: bool
-) -> Scratch:
-    """Return the rows a thread works on, one after the other in one piece of memory."""
-    b = tables.blocks
-    width = 2 * (b[:, kernels.N_COLUMNS] + b[:, kernels.N_COLUMNS] % 2)
-    last = b[:, kernels.DEGREE_AT] + b[:, kernels.N_DEGREES] - 1
-    orders = 2 * tables.degrees[last, kernels.DEGREE] + 1
-    projected = width * b[:, kernels.N_DEGREES]
-    sizes = [
-        pairing.type_in.n_rows,
-        pairing.type_in.n_rows if backward else 0,
-        pairing.type_out.n_rows,
-        int((width * (2 * b[:, kernels.L2] + 1)).max()),
-        int((projected * (orders if backward else 1)).max()),
-        int(projected.max()) if backward else 0,
-    ]
-    memory = np.empty((sum(sizes) + 1) * ROW_BYTES, np.uint8)
-    aligned = memory[-memory.ctypes.data % ROW_BYTES :][: sum(sizes) * ROW_BYTES]
-    rows = aligned.view(dtype).reshape(sum(sizes), -1)
-    return Scratch(*np.split(rows, np.cumsum(sizes)[:-1]))
 
 
 def _groups(batch: int, dtype: np.dtype[Any]) -> list[tuple[int, int]]:
@@ -163,14 +96,19 @@ def _groups(batch: int, dtype: np.dtype[Any]) -> list[tuple[int, int]]:
     return list(pairwise(ends))
 
 
-def _share_out(run: Callable[[tuple[int, int]], None], groups: list[tuple[int, int]]) -> None:
-    """Call ``run`` on every group, by as many threads as torch uses."""
-    n_threads = min(torch.get_num_threads(), len(groups))
-    if n_threads <= 1:
-        for group in groups:
-            run(group)
+def _count_threads(groups: list[tuple[int, int]]) -> int:
+    return max(1, min(torch.get_num_threads(), len(groups)))
+
+
+def _share_out(
+    run: Callable[..., None], groups: list[tuple[int, int]], n_threads: int, *others: Iterable[Any]
+) -> None:
+    """Call ``run`` on every group, and the others' entries with it, by several threads."""
+    if n_threads == 1:
+        for arguments in zip(groups, *others, strict=False):
+            run(*arguments)
     else:
-        list(_pool(n_threads).map(run, groups))
+        list(_pool(n_threads).map(run, groups, *others))
 
 
 @cache
