@@ -14,8 +14,8 @@ from vicinal.predict._sides import is_binary
 from vicinal.predict._training_targets import NeighborsRegressor
 
 # What leave-one-out chooses from, and at how many rows it looks.
-NEIGHBORS, RIDGES = (15, 30, 60, 120, 240), (0.1, 1.0)
-_TRIED_ROWS = 500
+NEIGHBORS, RIDGES = (15, 30, 60, 120, 240, 480), (0.01, 0.1, 1.0)
+_TRIED_ROWS = 1000
 
 
 class LocalLinearRegressor(NeighborsRegressor):
@@ -31,12 +31,12 @@ class LocalLinearRegressor(NeighborsRegressor):
     Parameters
     ----------
     n_neighbors : int or None
-        k; None chooses between 15 and 240 by leave-one-out error on at most 500 training rows.
+        k; None chooses between 15 and 480 by leave-one-out error on at most 1000 training rows.
     metric : metric learner or transformer, default=None
         As for :class:`KNNRegressor`; one that encodes into bits has no slopes and is refused.
     ridge : float or None
         λ in units of the mean variance of the neighbours; large values give their weighted mean.
-        None chooses 0.1 or 1, with the neighbours.
+        None chooses 0.01, 0.1 or 1, with the neighbours.
     kernel : {"epanechnikov", "triangle", "biweight"}, default="epanechnikov"
     index : str, default="exact"
         As for :class:`KNNRegressor`.
