@@ -8,7 +8,7 @@ from math import pi, sqrt
 import torch
 from torch import Tensor
 
-from vicinal.sphere._rotations import _floating
+from vicinal.sphere._rotations import floating_alike
 
 HIGHEST_DEGREE = 1000  # Legendre functions are scaled by up to 2^l_max on the way
 
@@ -46,7 +46,7 @@ def spherical_harmonics(l_max: int, theta: Tensor, phi: Tensor) -> Tensor:
         raise ValueError(f"l_max must be a whole number, zero or more, but it is {l_max}")
     if l_max > HIGHEST_DEGREE:
         raise ValueError(f"degrees above {HIGHEST_DEGREE} would overflow, but l_max = {l_max}")
-    theta, phi = torch.broadcast_tensors(*_floating(theta, phi))
+    theta, phi = torch.broadcast_tensors(*floating_alike(theta, phi))
     l, m = _degrees_and_orders(int(l_max), theta.device)
     signs = 1 - 2 * ((m < 0) & (m % 2 == 1)).to(theta)
     table = normalised_legendre(int(l_max), theta.double()).to(theta.dtype)  # 2^l overflows single

@@ -87,7 +87,7 @@ def _check_orthogonal(rotations: Tensor) -> None:
 
 def euler_to_matrix(alpha: Tensor, beta: Tensor, gamma: Tensor) -> Tensor:
     """Compute R_z(α) R_y(β) R_z(γ), shape (..., 3, 3), from angles that broadcast together."""
-    alpha, beta, gamma = torch.broadcast_tensors(*_floating(alpha, beta, gamma))
+    alpha, beta, gamma = torch.broadcast_tensors(*floating_alike(alpha, beta, gamma))
     return _about_z(alpha) @ _about_y(beta) @ _about_z(gamma)
 
 
@@ -109,7 +109,7 @@ def matrix_to_euler(rotations: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def quaternion_to_matrix(quaternions: Tensor) -> Tensor:
     """Compute rotation matrices (..., 3, 3) from quaternions (..., 4), normalising them first."""
-    (q,) = _floating(quaternions)
+    (q,) = floating_alike(quaternions)
     if q.shape[-1:] != (4,):
         raise ValueError(f"quaternions must have shape (..., 4), but it is {tuple(q.shape)}")
     length = torch.linalg.vector_norm(q, dim=-1, keepdim=True)
@@ -154,7 +154,7 @@ def _quaternion_outer_product(R: Tensor) -> Tensor:
 
 def euler_to_quaternion(alpha: Tensor, beta: Tensor, gamma: Tensor) -> Tensor:
     """Compute unit quaternions (..., 4) of ZYZ angles; w may be of either sign."""
-    alpha, beta, gamma = torch.broadcast_tensors(*_floating(alpha, beta, gamma))
+    alpha, beta, gamma = torch.broadcast_tensors(*floating_alike(alpha, beta, gamma))
     total, difference = (alpha + gamma) / 2, (alpha - gamma) / 2
     c, s = torch.cos(beta / 2), torch.sin(beta / 2)
     parts = [c * total.cos(), -s * difference.sin(), s * difference.cos(), c * total.sin()]
@@ -192,7 +192,7 @@ def _about_y(angle: Tensor) -> Tensor:
     return torch.stack([c, o, s, o, one, o, -s, o, c], dim=-1).unflatten(-1, (3, 3))
 
 
-def _floating(*tensors: Tensor) -> tuple[Tensor, ...]:
+def floating_alike(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Take tensors (or plain numbers, in double precision) of one precision and one device."""
     floats = tuple(
         t if isinstance(t, Tensor) else torch.as_tensor(t, dtype=torch.float64) for t in tensors
