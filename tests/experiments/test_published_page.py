@@ -118,14 +118,14 @@ def test_tables_of_methods_have_a_column_each_and_the_published_figure_in_bracke
 
 def test_shares_are_shown_in_percent_like_percentages() -> None:
     page = results_markdown(records_of("trivedi2014egop_egop_shuttle_hnn", share=0.01))
-    assert "**1.10 ± 0.1** (1.23 ± 0.4)" in page
+    assert "| 1.10 ± 0.1 (1.23 ± 0.4) |" in page
 
 
 def test_a_curve_is_a_row_a_size_with_the_seconds_of_the_fit() -> None:
     (experiment,) = select_experiments(["trivedi2014egop_egop_barrett_1_llr_knn_n3000"])
     outcome = Outcome(experiment, (0.1, 0.2), expected=2, fit_cpu_seconds=1.5)
     row = table_rows(results_markdown([outcome_record(outcome)]))[-1]
-    assert row == ["barrett_1", "k-NN", "3,000", "**0.150 ± 0.071**, 1.50 s (1651 s)"]
+    assert row == ["barrett_1", "k-NN", "3,000", "0.150 ± 0.071, 1.50 s (1651 s)"]
 
 
 def test_pages_take_the_records_of_the_works_they_are_about() -> None:

@@ -113,8 +113,8 @@ def _row_name(experiment: Experiment) -> tuple[str, str, str]:
 
 
 def _cells(row: Mapping[str, Pair], columns: Sequence[str], label: str) -> list[str]:
-    means = [pair[1]["error_mean"] for pair in row.values()]
-    best = min((mean for mean in means if mean is not None), default=None)
+    means = [pair[1]["error_mean"] for pair in row.values() if pair[1]["error_mean"] is not None]
+    best = min(means) if len(means) > 1 else None  # one alone has won over nobody
     return [_cell(row.get(column), best, timed=label == TIMED) for column in columns]
 
 

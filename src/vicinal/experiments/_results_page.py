@@ -70,15 +70,22 @@ def results_markdown(records: Iterable[Record]) -> str:
 
 
 def _place(experiment: Experiment) -> tuple[int, str, str, str, int, str]:
-    """Order tables as they are printed, then by method and data set."""
-    first = min(
-        other.line or 0
-        for other in published_experiments()
-        if (other.document, label_of(other)) == (experiment.document, label_of(experiment))
-    )
+    """Order tables as they are shown or else printed, then by method and data set."""
     label, method = label_of(experiment), experiment.method
+    first = (
+        list(TITLES).index(label) if label in TITLES else _first_line(experiment.document, label)
+    )
     k = experiment.k if isinstance(experiment.k, int) else 0
     return first, label, method, experiment.dataset, k, str(experiment.k)
+
+
+def _first_line(document: str, label: str) -> int:
+    """Return the line at which a table begins in its source."""
+    return min(
+        other.line or 0
+        for other in published_experiments()
+        if (other.document, label_of(other)) == (document, label)
+    )
 
 
 def _section(pairs: Sequence[tuple[Experiment, Record]]) -> str:
