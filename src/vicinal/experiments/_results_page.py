@@ -72,9 +72,10 @@ def results_markdown(records: Iterable[Record]) -> str:
 def _place(experiment: Experiment) -> tuple[int, str, str, str, int, str]:
     """Order tables as they are shown or else printed, then by method and data set."""
     label, method = label_of(experiment), experiment.method
-    first = (
-        list(TITLES).index(label) if label in TITLES else _first_line(experiment.document, label)
-    )
+    if label in TITLES:
+        first = list(TITLES).index(label)
+    else:
+        first = _first_line(experiment.document, label)
     k = experiment.k if isinstance(experiment.k, int) else 0
     return first, label, method, experiment.dataset, k, str(experiment.k)
 
