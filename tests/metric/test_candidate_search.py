@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from vicinal import MLNG
-from vicinal.metric._candidate_search import choose_search, find_candidates
+from vicinal.metric._candidate_search import choose_refresh, choose_search, find_candidates
 from vicinal.metric._candidates import order_by_class, refresh_candidates
 
 
@@ -30,6 +30,10 @@ def fitted(search, **options):
 def test_auto_is_exact_for_few_rows_and_approximate_for_many():
     assert [choose_search("auto", n) for n in (20_000, 20_001)] == ["exact", "approximate"]
     assert choose_search("exact", 10**6) == "exact"
+
+
+def test_lists_are_looked_over_every_epoch_where_that_is_cheap():
+    assert [choose_refresh(search) for search in ("exact", "approximate", "faiss")] == [4, 1, 4]
 
 
 def test_auto_and_exact_are_the_same_fit_for_few_rows():

@@ -18,6 +18,11 @@ def choose_search(search: str, n_rows: int) -> str:
     return "exact" if n_rows <= EXACT_UP_TO else "approximate"
 
 
+def choose_refresh(search: str) -> int:
+    """Return the epochs between searches: fewer where a search costs little beside an epoch."""
+    return 1 if search == "approximate" else 4
+
+
 def find_candidates(
     search: str,
     mapped: FloatArray,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vicinal._types import FloatArray
-from vicinal.metric._candidate_search import choose_search
+from vicinal.metric._candidate_search import choose_refresh, choose_search
 from vicinal.metric._candidates import order_by_class
 from vicinal.metric._factored import FactoredObjective
 from vicinal.metric._optimiser import Adam, Descent
@@ -38,6 +38,7 @@ def factored_objective(rows: Rows, options: Options, setting: Setting) -> Factor
     """Return the objective on rows put in order of class."""
     n, k = len(rows.codes), options.training_neighbors
     classes = order_by_class(rows.codes)
+    search = choose_search(options.search, n)
     n_other = 40 if options.n_other is None else options.n_other
     return FactoredObjective(
         X=rows.X[classes.order],
@@ -46,8 +47,8 @@ def factored_objective(rows: Rows, options: Options, setting: Setting) -> Factor
         costs=options.costs,
         n_own=min(2 * k + 3, n),
         n_other=min(n_other, n),
-        refresh=options.refresh,
-        search=choose_search(options.search, n),
+        refresh=options.refresh or choose_refresh(search),
+        search=search,
         seed=options.seed,
         weights=None if rows.weights is None else rows.weights[classes.order],
         regularizer=options.regularizer,

@@ -69,8 +69,9 @@ class MLNG(MetricLearner):
     n_candidates : int, "all" or "auto"
         How many near rows of other classes inference looks at, beside 2k+3 of the own; "auto" is
         40. "all" is exact at every step and needs O(n²) memory.
-    refresh : int, default=4
-        Epochs between searches for candidates.
+    refresh : int or "auto"
+        Epochs between searches for candidates; "auto" is 4, or 1 where the search is approximate:
+        it is cheap, and fresh lists are worth more than complete ones.
     candidate_search : {"auto", "exact", "approximate", "faiss"}
         How candidates are found. "exact" compares all rows with all rows. "approximate" compares a
         row with the candidates of rows near it, a bounded number, and finds nearly the same in time
@@ -143,7 +144,7 @@ class MLNG(MetricLearner):
         max_iter: int = 12,
         batch_size: Any = "auto",
         n_candidates: Any = "auto",
-        refresh: int = 4,
+        refresh: Any = "auto",
         candidate_search: str = "auto",
         reuse: Any = "auto",
         tol: float = 1e-4,
@@ -257,7 +258,7 @@ class MLNG(MetricLearner):
             max_iter=1 if more else checks.check_whole("max_iter", self.max_iter),
             batch_size=checks.check_auto("batch_size", self.batch_size, checks.check_whole),
             n_other=checks.check_candidates(self.n_candidates, X.shape[0]),
-            refresh=checks.check_whole("refresh", self.refresh),
+            refresh=checks.check_auto("refresh", self.refresh, checks.check_whole),
             reuse=reuse or (8 if self.solver == "psd" else 1),
             tol=checks.check_positive("tol", self.tol, zero=True),
             validation_fraction=share,

@@ -23,7 +23,8 @@ def project_to_cone(metric: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     L has one row for every positive eigenvalue (at least one row), largest first.
     """
-    values, directions = eigh((metric + metric.T) / 2)
+    # Divide and conquer is twice as fast as the default driver at several hundred features.
+    values, directions = eigh((metric + metric.T) / 2, driver="evd")
     positive = values > max(values[-1], 0.0) * 1e-7
     positive[-1] = True
     factor = np.sqrt(np.maximum(values[positive], 0.0))[:, None] * directions[:, positive].T

@@ -25,7 +25,7 @@ class Options:
     max_iter: int
     batch_size: int | None
     n_other: int | None
-    refresh: int
+    refresh: int | None
     reuse: int
     tol: float
     validation_fraction: float
