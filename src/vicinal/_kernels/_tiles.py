@@ -200,9 +200,10 @@ def complex_tile(height: int, *, conjugate: bool, add: bool) -> Any:
             for a in range(height):
                 place = emitter.at(o, (oa, a))
                 places += [place, builder.add(place, oi)]
-            starts = [emitter.load(to, at) if add else emitter.zero for at in places]
-            for total, at in zip(_accumulate(emitter, starts, n, term), places, strict=True):
-                emitter.store(total, to, at)
+            totals = _accumulate(emitter, [emitter.zero] * len(places), n, term)
+            for total, at in zip(totals, places, strict=True):
+                # A sum of sums rounds less than one long sum that starts from what is there.
+                emitter.store(builder.fadd(emitter.load(to, at), total) if add else total, to, at)
             return context.get_dummy_value()
 
         i = types.intp
