@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
 from scipy.special import sph_harm_y
 
 
@@ -42,16 +42,14 @@ def generators(degree):
 
 
 def wigner(degree, alpha, beta, gamma):
-    """Return exp(−iαJ_z) exp(−iβJ_y) exp(−iγJ_z)."""
+    """Return exp(−iαJ_z) exp(−iβJ_y) exp(−iγJ_z), by the eigenvectors of J_y."""
     J_y, J_z = generators(degree)
-    return expm(-1j * alpha * J_z) @ expm(-1j * beta * J_y) @ expm(-1j * gamma * J_z)
+    orders, vectors = np.linalg.eigh(J_y)  # its eigenvalues are those of J_z
+    middle = vectors * np.exp(-1j * beta * orders.round()) @ vectors.conj().T
+    m = np.diag(J_z)
+    return np.exp(-1j * alpha * m)[:, None] * middle * np.exp(-1j * gamma * m)
 
 
 def rotation(alpha, beta, gamma):
     """Return R_z(α) R_y(β) R_z(γ)."""
-
-    def about(axis, angle):
-        cross = np.cross(np.eye(3)[axis], np.eye(3)).T
-        return expm(angle * cross)
-
-    return about(2, alpha) @ about(1, beta) @ about(2, gamma)
+    return Rotation.from_euler("ZYZ", [alpha, beta, gamma]).as_matrix()

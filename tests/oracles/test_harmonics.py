@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import expm
 from tests.oracles import harmonics as oracle
 
 ANGLES = (0.4, 1.3, 5.0)
@@ -26,3 +27,9 @@ def test_harmonics_of_rotated_points_are_mixed_by_the_matrix():
         turned = oracle.harmonics(degree, *oracle.angles(points @ R))[:, part]
         plain = oracle.harmonics(degree, *oracle.angles(points))[:, part]
         np.testing.assert_allclose(turned, plain @ oracle.wigner(degree, *ANGLES), atol=1e-13)
+
+
+def test_the_matrix_is_a_product_of_exponentials():
+    J_y, J_z = oracle.generators(3)
+    a, b, c = (expm(-1j * t * J) for t, J in zip(ANGLES, (J_z, J_y, J_z), strict=True))
+    np.testing.assert_allclose(oracle.wigner(3, *ANGLES), a @ b @ c, atol=1e-12)
