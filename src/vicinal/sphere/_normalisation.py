@@ -34,6 +34,8 @@ class CovariantBatchNorm(nn.Module):
     """
 
     running_variance: Tensor
+    channel_of_row: Tensor
+    entries: Tensor
 
     def __init__(
         self, fragment_type: FragmentType, *, momentum: float = 0.1, eps: float = 1e-5
@@ -42,22 +44,30 @@ class CovariantBatchNorm(nn.Module):
         self.type_in = self.type_out = FragmentType(fragment_type)
         self.momentum, self.eps = momentum, eps
         self.register_buffer("running_variance", torch.ones(self.type_in.n_channels))
+        entries = [2 * l + 1 for l, t in enumerate(self.type_in.tau) for _ in range(t)]
+        rows = torch.tensor(entries).mul(2)
+        channels = torch.arange(len(entries)).repeat_interleave(rows)
+        self.register_buffer("entries", torch.tensor(entries).float(), persistent=False)
+        self.register_buffer("channel_of_row", channels, persistent=False)
 
     def forward(self, fragments: Fragments) -> Fragments:
         """Return the fragments divided by their channel's standard deviation."""
         check_input("CovariantBatchNorm", self.type_in, fragments, self.running_variance)
         variance = self._batch_variance(fragments) if self.training else self.running_variance
-        return scale_channels(fragments, torch.rsqrt(variance + self.eps)[:, None])
+        scale = torch.rsqrt(variance + self.eps)[self.channel_of_row]
+        return Fragments(self.type_in, fragments.packed * scale[:, None])
 
     def extra_repr(self) -> str:
         """Return what printing the module shows."""
         return f"{self.type_in.to_irreps()}, momentum={self.momentum}, eps={self.eps}"
 
     def _batch_variance(self, fragments: Fragments) -> Tensor:
-        power = fragments.power_spectrum().sum(dim=0)
-        count = power.new_tensor([fragments.batch_size])
-        total = sum_over_processes(torch.cat([power, count]))
-        variance = total[:-1] / (total[-1:] * _dimensions(self.type_in, power))
+        if not fragments.batch_size:
+            raise ValueError("CovariantBatchNorm needs samples to learn from, got a batch of none.")
+        power = fragments.packed.square().sum(dim=1)
+        power = torch.zeros_like(self.entries).index_add(0, self.channel_of_row, power)
+        total = sum_over_processes(torch.cat([power, power.new_tensor([fragments.batch_size])]))
+        variance = total[:-1] / (total[-1] * self.entries)
         with torch.no_grad():
             self.running_variance.lerp_(variance.detach(), self.momentum)
         return variance
@@ -79,37 +89,32 @@ class SampleNorm(nn.Module):
         Added to the mean square, so that samples without power of a degree stay small there.
     """
 
+    members: Tensor
+    entries: Tensor
+    degree_of_row: Tensor
+
     def __init__(self, fragment_type: FragmentType, *, eps: float = 0.01) -> None:
         super().__init__()
         self.type_in = self.type_out = FragmentType(fragment_type)
         self.eps = eps
+        tau = self.type_in.tau
+        degrees = torch.arange(len(tau)).repeat_interleave(
+            torch.tensor([2 * t * (2 * l + 1) for l, t in enumerate(tau)])
+        )
+        # Whole numbers, so that nothing is rounded when the module's precision changes.
+        members = torch.nn.functional.one_hot(degrees, len(tau)).T.float()
+        entries = torch.tensor([max(1, t * (2 * l + 1)) for l, t in enumerate(tau)])
+        self.register_buffer("members", members, persistent=False)
+        self.register_buffer("entries", entries.float()[:, None], persistent=False)
+        self.register_buffer("degree_of_row", degrees, persistent=False)
 
     def forward(self, fragments: Fragments) -> Fragments:
         """Return the fragments, each sample and degree at root mean square one."""
-        check_input("SampleNorm", self.type_in, fragments)
-        power = fragments.power_spectrum().T / _dimensions(self.type_in, fragments.packed)[:, None]
-        present = [t for t in self.type_in.tau if t]
-        means = torch.stack([part.mean(dim=0) for part in power.split(present)])
-        scales = torch.rsqrt(means + self.eps)
-        return scale_channels(fragments, scales.repeat_interleave(torch.tensor(present), dim=0))
+        check_input("SampleNorm", self.type_in, fragments, self.members)
+        power = self.members @ fragments.packed.square() / self.entries
+        scale = torch.rsqrt(power + self.eps)[self.degree_of_row]
+        return Fragments(self.type_in, fragments.packed * scale)
 
     def extra_repr(self) -> str:
         """Return what printing the module shows."""
         return f"{self.type_in.to_irreps()}, eps={self.eps}"
-
-
-def scale_channels(fragments: Fragments, scales: Tensor) -> Fragments:
-    """Return fragments multiplied by (n_channels, batch) or (n_channels, 1) real numbers."""
-    sizes = _row_counts(fragments.type, scales.device)
-    return Fragments(fragments.type, fragments.packed * scales.repeat_interleave(sizes, dim=0))
-
-
-def _row_counts(fragment_type: FragmentType, device: torch.device) -> Tensor:
-    rows = [2 * (2 * l + 1) for l, t in enumerate(fragment_type.tau) for _ in range(t)]
-    return torch.tensor(rows, device=device)
-
-
-def _dimensions(fragment_type: FragmentType, like: Tensor) -> Tensor:
-    """Return 2l + 1 of each channel."""
-    sizes = [2 * l + 1 for l, t in enumerate(fragment_type.tau) for _ in range(t)]
-    return like.new_tensor(sizes)

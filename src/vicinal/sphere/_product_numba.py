@@ -34,8 +34,7 @@ def multiply_and_mix(fragments: Fragments, weight: Tensor, pairing: Pairing) -> 
     chunks of samples; results do not depend on their number. Gradients of gradients are left to
     the plain torch backend.
     """
-    out = _Product.apply(fragments.packed, weight, pairing)
-    return Fragments(pairing.type_out, out)
+    return Fragments(pairing.type_out, _Product.apply(fragments.packed, weight, pairing))
 
 
 class _Product(torch.autograd.Function):
