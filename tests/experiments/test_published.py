@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -43,6 +44,7 @@ def fields_of(file: Path) -> dict[str, object]:
     return loaded
 
 
+@cache
 def citation_keys() -> set[str]:
     text = (DOCS / "references.bib").read_text(encoding="utf-8")
     return set(re.findall(r"^@\w+\{\s*([^,\s]+)", text, flags=re.MULTILINE))
