@@ -23,8 +23,9 @@ def equivariance_error(
 ) -> float:
     """Return the largest relative difference between rotating before and after a module.
 
-    max_R ‖M(R f) − R M(f)‖ / ‖M(f)‖ over Haar-random rotations R, each with a random input f of
-    its own; where M gives a plain tensor, that is taken as invariant: ‖M(R f) − M(f)‖ / ‖M(f)‖.
+    max_R ‖M(R f) − R M(f)‖ over Haar-random rotations R, each with a random input f of its own,
+    divided by the root mean square of ‖M(f)‖; where M gives a plain tensor, that is taken as
+    invariant: ‖M(R f) − M(f)‖.
 
     Parameters
     ----------
@@ -67,11 +68,10 @@ def _largest_difference(before: Any, after: Any, rotations: Tensor) -> float:
         before = before.packed.double().T
     else:
         before, after = before.double().flatten(1), after.double().flatten(1)
-    size = torch.linalg.vector_norm(after, dim=1)
-    error = torch.linalg.vector_norm(before - after, dim=1)
-    if bool((size == 0).any()):
+    size = torch.linalg.vector_norm(after, dim=1).square().mean().sqrt()
+    if size == 0:
         raise ValueError("the module's output is zero, so no relative error can be given.")
-    worst = (error / size).max().item()
+    worst = (torch.linalg.vector_norm(before - after, dim=1).max() / size).item()
     return worst if worst == worst else float("inf")  # NaN is as wrong as can be
 
 

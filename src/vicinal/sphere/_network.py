@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from ._fragment_type import FragmentType
 from ._fragments import Fragments, check_input
@@ -116,8 +118,24 @@ class ClebschGordanNet(nn.Module):
         return self.invariants(tuple(self.activations(fragments)))
 
     def forward(self, fragments: Fragments) -> Tensor:
-        """Return the scores (batch, n_outputs)."""
-        return self.head(self.embed(fragments))
+        """Return the scores (batch, n_outputs).
+
+        In evaluation a network in float32 computes in double precision and rounds its scores:
+        a square doubles the relative error of its argument, so that rounding in single precision
+        would grow by up to two with every layer.
+        """
+        if self.training or fragments.dtype != torch.float32:
+            return self.head(self.embed(fragments))
+        check_input("ClebschGordanNet", self.type_in, fragments, next(self.parameters()))
+        state = {name: value.double() for name, value in _floating_state(self)}
+        scores: Tensor = functional_call(self, state, (fragments.to(torch.float64),))
+        return scores.float()
+
+
+def _floating_state(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    for name, value in (*module.named_parameters(), *module.named_buffers()):
+        if value.is_floating_point():
+            yield name, value
 
 
 def _list_types(

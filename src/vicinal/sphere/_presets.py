@@ -62,9 +62,7 @@ _PRESETS = (
         "compact",
         "three residual layers, power spectra, degrees to 18 at the input, warped digits",
         _compact,
-        TrainingPlan(
-            n_epochs=12, batch_size=64, learning_rate=5e-3, schedule="one-cycle", averaging=0.998
-        ),
+        TrainingPlan(n_epochs=9, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
         l_max=18,
         warp=1.0,
     ),
