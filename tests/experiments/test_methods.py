@@ -28,6 +28,14 @@ def test_every_method_makes_a_learner_with_its_k_and_seed(method):
     assert not method.depends_on_k or metric.n_neighbors == 7
 
 
+def test_the_diffusion_map_is_for_numbers_and_keeps_its_own_neighbours():
+    method = get_method("gdm")
+    assert method.tasks == ("regression",)
+    assert not method.default
+    metric = make_metric(method, {}, k=3, seed=0)
+    assert (metric.n_components, metric.n_neighbors) == (10, 20)
+
+
 def test_euclidean_needs_no_learner():
     assert make_metric(get_method("euclidean"), {}, k=3, seed=0) is None
 

@@ -84,6 +84,15 @@ METHODS = (
         default=False,
         citation="kononenko1994",
     ),
+    Method(
+        "gdm",
+        "GDM",
+        "vicinal.metric:GradientDiffusionMap",
+        tasks=("regression",),
+        default=False,
+        parameters={"n_components": 10},
+        citation="trivedi2018",
+    ),
     Method("ejop", "EJOP", "vicinal.metric:EJOP", depends_on_k=True, citation="trivedi2018"),
 )
 
