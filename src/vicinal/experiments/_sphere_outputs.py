@@ -13,13 +13,13 @@ from .._writing import write_atomically
 from ..data import load_dataset
 from ..data._signals import project_images
 from ..report._training_page import (
+    JudgedPart,
     MisreadPicture,
-    TestPart,
     TrainingReport,
     write_training_page,
 )
 from ..sphere._digits import draw_rotations
-from ._spheres import TEST_SEED, SphereOutcome, TestOutcome, split_digits, to_json
+from ._spheres import TEST_SEED, JudgedDigits, SphereOutcome, split_digits, to_json
 
 SHOWN = 24  # misread samples on the page
 SIDE = 96  # pixels of their pictures
@@ -75,11 +75,11 @@ def _notes(outcome: SphereOutcome) -> list[str]:
     ]
 
 
-def _part(outcome: SphereOutcome, test: TestOutcome, images: AnyArray) -> TestPart:
+def _part(outcome: SphereOutcome, test: JudgedDigits, images: AnyArray) -> JudgedPart:
     shown = test.misread[:SHOWN]
     rows = np.array([entry["row"] for entry in shown], dtype=int)
     pictures = _picture_spheres(images, rows, rotated=test.orientation == "rotated")
-    return TestPart(
+    return JudgedPart(
         heading=f"{test.orientation} test digits",
         error=test.error,
         n_samples=outcome.n_test,

@@ -49,7 +49,7 @@ class SphereSetting:
 
 
 @dataclass(frozen=True)
-class TestOutcome:
+class JudgedDigits:
     """How a trained network did on one kind of test digits."""
 
     orientation: str
@@ -72,7 +72,7 @@ class SphereOutcome:
     classes: tuple[str, ...]
     history: list[Epoch]
     cpu_seconds: float
-    tests: list[TestOutcome] = field(default_factory=list)
+    tests: list[JudgedDigits] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def _test(
     setting: SphereSetting,
     orientation: str,
     say: Callable[[str], None],
-) -> TestOutcome:
+) -> JudgedDigits:
     say(f"testing on {len(digits.labels):,} {orientation} digits")
     drawing = preset.drawing(
         rotated=orientation == "rotated", protocol=setting.protocol, seed=TEST_SEED
@@ -200,7 +200,7 @@ def _test(
         {"row": int(row), "label": int(digits.labels[row]), "found": int(found[row])}
         for row in wrong[:60]
     ]
-    return TestOutcome(
+    return JudgedDigits(
         orientation, setting.protocol, float(len(wrong) / len(found)), confusion.tolist(), misread
     )
 

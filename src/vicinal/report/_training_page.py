@@ -30,7 +30,7 @@ class MisreadPicture:
 
 
 @dataclass(frozen=True)
-class TestPart:
+class JudgedPart:
     """How the network did on one kind of test samples."""
 
     heading: str
@@ -51,7 +51,7 @@ class TrainingReport:
     train_errors: Sequence[float]
     validation_errors: Sequence[float | None]
     classes: Sequence[str]
-    tests: Sequence[TestPart]
+    tests: Sequence[JudgedPart]
     notes: Sequence[str]
     version: str
 
@@ -147,7 +147,7 @@ def draw_errors(report: TrainingReport) -> ErrorPlot | None:
     )
 
 
-def shade_confusion(test: TestPart, classes: Sequence[str]) -> list[list[ConfusionCell]]:
+def shade_confusion(test: JudgedPart, classes: Sequence[str]) -> list[list[ConfusionCell]]:
     """Return the table of true against given classes; mistakes are shaded by their number."""
     mistakes = [
         count for i, row in enumerate(test.confusion) for j, count in enumerate(row) if i != j

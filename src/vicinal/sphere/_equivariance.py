@@ -51,7 +51,7 @@ def equivariance_error(
     True
     """
     generator = torch.Generator().manual_seed(seed)
-    dtype, device = _precision(module)
+    dtype, device = precision_of(module)
     exact = Fragments.randn(type_in, n_rotations, dtype=torch.float64, generator=generator)
     rotations = random_rotations(n_rotations, generator).double()
     plain = exact.to(dtype).to(device)
@@ -75,7 +75,8 @@ def _largest_difference(before: Any, after: Any, rotations: Tensor) -> float:
     return worst if worst == worst else float("inf")  # NaN is as wrong as can be
 
 
-def _precision(module: object) -> tuple[torch.dtype, torch.device]:
+def precision_of(module: object) -> tuple[torch.dtype, torch.device]:
+    """Return the precision and the device a module computes in, float32 where nothing says."""
     if isinstance(module, nn.Module):
         for tensor in (*module.parameters(), *module.buffers()):
             if tensor.is_floating_point():

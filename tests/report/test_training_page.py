@@ -1,0 +1,97 @@
+"""Claims about the page of a training."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vicinal.report._training_page import (
+    JudgedPart,
+    MisreadPicture,
+    TrainingReport,
+    draw_errors,
+    render_training_page,
+    shade_confusion,
+    summarise,
+    write_training_page,
+)
+
+PART = JudgedPart(
+    heading="rotated test digits",
+    error=0.0312,
+    n_samples=96,
+    confusion=[[30, 0, 1], [0, 33, 0], [2, 0, 30]],
+    misread=[MisreadPicture(np.zeros((8, 8), np.uint8), "six", "nine")],
+    n_misread=3,
+)
+REPORT = TrainingReport(
+    dataset="digits",
+    title="A network",
+    facts=[("parameters", "342,086")],
+    train_errors=[0.5, 0.2, 0.05],
+    validation_errors=[0.4, 0.25, 0.1],
+    classes=["six", "seven", "nine"],
+    tests=[PART],
+    notes=["Seed 0."],
+    version="0.1",
+)
+
+
+def test_the_headline_says_how_many_were_read_rightly():
+    assert summarise(REPORT) == "A network reads 96.88 % of the rotated test digits rightly."
+    assert "96.88 % of the rotated test digits rightly." in render_training_page(REPORT)
+
+
+def test_later_epochs_lie_to_the_right_and_smaller_errors_lower():
+    plot = draw_errors(REPORT)
+    assert plot is not None
+    assert [curve.title for curve in plot.curves] == ["training", "validation"]
+    xs, ys, words = zip(*plot.curves[0].points, strict=True)
+    assert list(xs) == sorted(xs)
+    assert list(ys) == sorted(ys)  # paper counts downwards
+    assert words[1] == "epoch 2: training error 20 %"
+
+
+def test_a_training_without_validation_has_one_curve():
+    plot = draw_errors(replace(REPORT, validation_errors=[None] * 3))
+    assert plot is not None
+    assert len(plot.curves) == 1
+
+
+def test_a_training_without_errors_has_no_plot():
+    nothing = replace(REPORT, train_errors=[0.0], validation_errors=[None])
+    assert draw_errors(nothing) is None
+    assert "<svg" not in render_training_page(nothing)
+
+
+def test_mistakes_are_shaded_by_their_number_and_right_answers_are_not():
+    cells = shade_confusion(PART, REPORT.classes)
+    assert [cell.shade for cell in cells[2]] == [6, 0, 0]
+    assert cells[0][2].shade == 3
+    assert cells[2][0].words == "2 × nine taken for six"
+    assert all(cells[i][i].right for i in range(3))
+
+
+def test_names_cannot_smuggle_in_markup():
+    page = render_training_page(replace(REPORT, dataset="<script>alert(1)</script>"))
+    assert "<script" not in page
+
+
+def test_the_page_is_self_contained(tmp_path):
+    path = write_training_page(REPORT, tmp_path / "new" / "report.html")
+    page = path.read_text()
+    assert not re.search(r"https?://", page)
+    assert page.count("data:image/png;base64,") == 1
+    assert "six → nine" in page
+
+
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_any_number_of_epochs_can_be_drawn(n):
+    errors = list(np.geomspace(0.9, 0.001, n))
+    plot = draw_errors(replace(REPORT, train_errors=errors, validation_errors=errors))
+    assert plot is not None
+    assert 1 <= len(plot.x_ticks) <= 12
+    assert plot.y_ticks
