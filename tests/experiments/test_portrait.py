@@ -32,6 +32,7 @@ from vicinal.experiments._portrait import (
     choose_portraits,
     eigenvalues_by_point,
     make_portrait,
+    portrait_failures,
     read_portrait,
     resampled_intervals,
 )
@@ -196,6 +197,8 @@ def test_a_portrait_that_fails_costs_no_measurement(monkeypatch):
     assert record["status"] == "ok"
     assert record["portrait"] == {"error": "RuntimeError: no paint left"}
     assert read_portrait(record, get_method("lda"), wine()) is None
+    (note,) = portrait_failures([record, {"method": "lda"}], [get_method("lda")])
+    assert note == "What LDA looks at could not be told: RuntimeError: no paint left"
 
 
 @pytest.mark.parametrize("broken", [{}, {"eigenvalues": "?"}, 7, {"error": "x"}])

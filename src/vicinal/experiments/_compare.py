@@ -18,7 +18,7 @@ from vicinal.experiments._exhibit_file import read_exhibit
 from vicinal.experiments._folder import RunFolder, WriteError, explain_write_error
 from vicinal.experiments._methods import Method, choose_methods
 from vicinal.experiments._pool import WorkerPool
-from vicinal.experiments._portrait import choose_portraits
+from vicinal.experiments._portrait import choose_portraits, portrait_failures
 from vicinal.experiments._results import results_of, write_results
 from vicinal.experiments._rows import load_rows, make_setting_folds, prepare_fold
 from vicinal.experiments._runner import Listener, run_cells, run_exhibit, unmeasured
@@ -136,6 +136,7 @@ def run_comparison(
         rows = summarize_records(records, plan.methods, plan.ks, plan.dataset.name)
         exhibits, notes = _exhibit_best(plan, rows, folder, pool, say) if exhibit else ((), ())
     portraits = choose_portraits(records, rows, plan.methods, plan.dataset)
+    notes += portrait_failures(records, plan.methods)
     return replace(describe_comparison(plan, rows, exhibits, notes), portraits=portraits)
 
 

@@ -180,6 +180,17 @@ def choose_portraits(
     )
 
 
+def portrait_failures(records: Iterable[Record], methods: Iterable[Method]) -> tuple[str, ...]:
+    """Return why portraits could not be made, once a method."""
+    titles = {method.name: method.title for method in methods}
+    found = {
+        titles[record["method"]]: record["portrait"]["error"]
+        for record in records
+        if record["method"] in titles and "error" in (record.get("portrait") or {})
+    }
+    return tuple(f"What {title} looks at could not be told: {why}" for title, why in found.items())
+
+
 def _best_k(rows: Iterable[Row]) -> dict[str, int]:
     measured = sorted((row for row in rows if row.status != "failed"), key=lambda r: -r.error_mean)
     return {row.method: row.k for row in measured}
