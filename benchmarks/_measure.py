@@ -58,7 +58,7 @@ def measure(case: Case, repeats: int) -> dict[str, Any]:
         "peer_cpu_seconds": round(peer_cpu, 3),
         "peak_mb": peak_mb,
         **facts,
-        **_circumstances(),
+        **circumstances(),
     }
 
 
@@ -102,7 +102,8 @@ def _status(name: str) -> int:
     return int(next(line.split()[1] for line in lines if line.startswith(f"{name}:")))
 
 
-def _circumstances() -> dict[str, Any]:
+def circumstances() -> dict[str, Any]:
+    """Return what a record was measured with."""
     return {
         "processor": _processor(),
         "threads": int(os.environ.get("OMP_NUM_THREADS", joblib.cpu_count())),

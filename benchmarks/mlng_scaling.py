@@ -1,12 +1,14 @@
-"""How the time of an MLNG epoch grows with the rows, at fixed candidates.
+"""How the time of a fit of MLNG with defaults grows with the rows.
 
-``python -m benchmarks.mlng_scaling`` prints CPU seconds of the walk and of the search for
-candidates, for 2,000 to 128,000 rows of covertype, and writes them to
-``results/mlng_scaling.json`` for the plot in the guide.
+``python -m benchmarks.mlng_scaling`` fits 2,000 to 128,000 rows of covertype (54 features, 7
+classes, k=3), with defaults and with exact candidate lists, prints CPU seconds, appends them
+to ``results/mlng_scaling.jsonl`` and draws ``docs/_static/mlng_scaling.svg`` from the records.
+``--draw`` draws only; ``--search auto`` leaves the exact lists out.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 from collections.abc import Iterator
@@ -15,12 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._measure import Case
-from vicinal.metric._candidates import order_by_class
-from vicinal.metric._factored import FactoredObjective
-from vicinal.metric._optimiser import Adam, Descent
+from benchmarks._measure import Case, circumstances
+from vicinal import MLNG
+from vicinal.metric import _factored
 
 ROWS = (2_000, 8_000, 32_000, 128_000)
+SEARCHES = {"auto": "with defaults", "exact": "with exact candidate lists"}
+RESULTS = Path(__file__).parent / "results" / "mlng_scaling.jsonl"
+PLOT = Path(__file__).parents[1] / "docs" / "_static" / "mlng_scaling.svg"
 
 
 def cases(*, quick: bool) -> Iterator[Case]:
@@ -28,41 +32,101 @@ def cases(*, quick: bool) -> Iterator[Case]:
     return iter(())
 
 
-def scale(X: Any, y: Any, n: int, seed: int = 0) -> dict[str, float]:
-    """Return CPU seconds of one search for candidates and of one epoch over n rows."""
-    rows = np.random.default_rng(seed).permutation(len(X))[:n]
-    classes = order_by_class(y[rows])
-    start = np.eye(X.shape[1], dtype=np.float32) / 2
-    objective = FactoredObjective(
-        X=X[rows][classes.order],
-        classes=classes,
-        n_neighbors=3,
-        costs=1.0 - np.eye(int(y.max()) + 1),
-        n_own=9,
-        n_other=40,
-        refresh=10**6,
-    )
-    began = time.process_time()
-    objective.begin_epoch(start, 0)
-    searched = time.process_time()
-    rng = np.random.default_rng(seed)
-    # Epoch 1: an epoch 0 would begin with another search.
-    Descent(objective, Adam(0.001), start, 12, 256, 1, rng, epoch=1).advance()
-    return {"rows": n, "search": searched - began, "epoch": time.process_time() - searched}
-
-
-def main() -> None:
-    """Measure all sizes, print them, and write them beside the other results."""
+def covertype() -> tuple[Any, Any]:
+    """Return z-scored rows in random order, and their classes."""
     from vicinal import load_dataset
 
     X, y = load_dataset("covtype")
-    X = ((X - X.mean(axis=0)) / X.std(axis=0)).astype(np.float32)[:, :10]
-    scale(X, y, 2_000)
-    records = [scale(X, y, n) for n in ROWS]
-    for record in records:
-        print("{rows:>8,} rows: search {search:6.2f} s, epoch {epoch:6.2f} s".format(**record))
-    path = Path(__file__).parent / "results" / "mlng_scaling.json"
-    path.write_text(json.dumps(records, indent=1) + "\n")
+    spread = X.std(axis=0)
+    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    order = np.random.default_rng(0).permutation(len(X))
+    return X[order].astype(np.float32), y[order]
+
+
+def fit_seconds(X: Any, y: Any, search: str) -> dict[str, float]:
+    """Return CPU seconds of one fit and, of these, of its searches for candidates."""
+    spent = 0.0
+    find = _factored.find_candidates
+
+    def timed(*arguments: Any, **options: Any) -> Any:
+        nonlocal spent
+        began = time.process_time()
+        found = find(*arguments, **options)
+        spent += time.process_time() - began
+        return found
+
+    _factored.find_candidates = timed
+    try:
+        began = time.process_time()
+        MLNG(candidate_search=search, random_state=0, n_jobs=1).fit(X, y)
+        fitted = time.process_time() - began
+    finally:
+        _factored.find_candidates = find
+    return {"fit": round(fitted, 3), "search": round(spent, 3)}
+
+
+def slope(records: list[dict[str, Any]]) -> float:
+    """Return the exponent b of the least-squares fit  seconds = a · rows^b."""
+    rows, seconds = ([np.log(record[key]) for record in records] for key in ("rows", "fit"))
+    return float(np.polyfit(rows, seconds, 1)[0])
+
+
+def recorded() -> dict[str, list[dict[str, Any]]]:
+    """Return the latest record of each size, ascending, for each search."""
+    records = [json.loads(line) for line in RESULTS.read_text().splitlines()]
+    latest = {(record["search_option"], record["rows"]): record for record in records}
+    return {
+        option: [latest[key] for key in sorted(latest) if key[0] == option] for option in SEARCHES
+    }
+
+
+def draw(path: Path = PLOT) -> None:
+    """Draw recorded seconds against rows, both logarithmic, with a line of slope one."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    # The same figures give the same file.
+    matplotlib.rcParams["svg.hashsalt"] = "mlng_scaling"
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6.4, 4.2), layout="constrained")
+    for (option, records), marker in zip(recorded().items(), "os", strict=True):
+        label = f"{SEARCHES[option]}: slope {slope(records):.2f}"
+        axes.loglog(
+            *zip(*((r["rows"], r["fit"]) for r in records), strict=True), marker, label=label
+        )
+    first = recorded()["auto"][0]
+    line = np.array([ROWS[0], ROWS[-1]])
+    axes.loglog(line, first["fit"] * line / first["rows"], "--", color="grey", label="slope 1")
+    axes.set_xticks(ROWS, [f"{rows:,}" for rows in ROWS])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("rows of covertype")
+    axes.set_ylabel("CPU seconds of one fit")
+    axes.legend()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    """Measure all sizes, print and record them, and draw the plot."""
+    parser = argparse.ArgumentParser("python -m benchmarks.mlng_scaling", description=__doc__)
+    parser.add_argument("--draw", action="store_true", help="draw what is recorded")
+    parser.add_argument("--search", choices=SEARCHES, action="append")
+    options = parser.parse_args()
+    if not options.draw:
+        X, y = covertype()
+        MLNG(candidate_search="approximate", random_state=0).fit(X[:3000], y[:3000])
+        for search in options.search or SEARCHES:
+            for rows in ROWS:
+                measure(X[:rows], y[:rows], search)
+    draw()
+
+
+def measure(X: Any, y: Any, search: str) -> None:
+    """Measure one size, print it and append it to the results."""
+    record = {"rows": len(X), "search_option": search, **fit_seconds(X, y, search)}
+    print(json.dumps(record), flush=True)
+    with RESULTS.open("a") as file:
+        file.write(json.dumps({**record, **circumstances()}) + "\n")
 
 
 if __name__ == "__main__":
