@@ -288,8 +288,8 @@ print((peak() - before) / (4 * kind.n_rows * int(sys.argv[2])))
 @pytest.mark.parametrize(("backend", "batch", "most"), [("numba", 2048, 8), ("torch", 256, 150)])
 def test_memory_holds_activations_and_not_their_products(backend, batch, most):
     # Projected products of a sample are as long as 114 activations, and the dense formula holds 305
-    # activations' worth with its gradient. The kernel holds input, output and their gradients; plain
-    # torch the products of its widest pair of degrees, and what their gradient needs.
+    # activations' worth with its gradient. The kernel holds input, output and their gradients,
+    # plain torch the products of one pair of degrees, and what their gradient needs.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", MEMORY, backend, str(batch)]
     run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
