@@ -70,14 +70,14 @@ _PRESETS = (
         "correlation",
         "correlations on the sphere and on SO(3) with ReLU, after Cohen et al. 2018",
         lambda n_classes: CorrelationNet(n_classes),
-        TrainingPlan(n_epochs=4, batch_size=50, learning_rate=5e-3, schedule="one-cycle"),
+        TrainingPlan(n_epochs=2, batch_size=50, learning_rate=5e-3, schedule="one-cycle"),
         l_max=None,
     ),
     Preset(
         "planar",
         "planar convolutional network on the unrolled signal",
         lambda n_classes: PlanarNet(n_classes),
-        TrainingPlan(n_epochs=8, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
+        TrainingPlan(n_epochs=5, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
         l_max=None,
     ),
 )
