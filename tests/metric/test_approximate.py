@@ -113,7 +113,8 @@ def test_a_row_is_compared_with_no_more_rows_when_there_are_more(monkeypatch):
     a_row = []
     for n in (8000, 16000):
         seen.clear()
-        approximate_candidates(*rows(n), N_OWN, N_OTHER)
+        mapped, classes = rows(n)
+        approximate_candidates(mapped, classes, N_OWN, N_OTHER)
         a_row.append(sum(seen) / n)
     assert a_row[1] < 1.1 * a_row[0]
 
@@ -138,8 +139,8 @@ def test_reverse_lists_are_the_lists_read_backwards():
 
 def test_rows_know_their_candidates_and_who_lists_them_each_once():
     lists = np.array([[1, 2, 3], [0, 3, -1], [3, 0, 1], [2, 1, 0]], np.int32)
-    reverse = reverse_lists(lists, 1)
+    starts, sources = reverse_lists(lists, 1)
     stamps = np.full(4, -1, np.int32)
-    own, others = gather_known(np.array([0], np.int32), lists, 1, *reverse, 5, stamps, 0)
+    own, others = gather_known(np.array([0], np.int32), lists, 1, starts, sources, 5, stamps, 0)
     assert own.tolist() == [0, 1]
     assert sorted(others.tolist()) == [2, 3]
