@@ -1,9 +1,10 @@
 """How fast EGOP's leading directions approach the true ones, and what a rotation changes.
 
-``python -m benchmarks.gradients_convergence [ESTIMATOR ...]`` (by default "analytic") fits y = sin(2u₁) + u₂² + noise, u two directions of
-ten, with growing numbers of rows, and the sum of shrinking sines with and without a rotation of the
-features. It writes the mean largest principal angles, the slope of their logarithm against that of
-the rows, and the errors to ``results/gradients_convergence.json``.
+``python -m benchmarks.gradients_convergence [ESTIMATOR ...]`` (by default "analytic") fits
+y = sin(2u₁) + u₂² + noise, u two directions of ten, with growing numbers of rows, and the sum of
+shrinking sines with and without a rotation of the features. It writes the mean largest principal
+angles, the slope of their logarithm against that of the rows, and the errors to
+``results/gradients_convergence.json``.
 """
 
 from __future__ import annotations
