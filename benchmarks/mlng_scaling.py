@@ -1,9 +1,10 @@
-"""How the time of a fit of MLNG with defaults grows with the rows.
+"""How the time of a fit of MLNG grows with the rows.
 
 ``python -m benchmarks.mlng_scaling`` fits 2,000 to 128,000 rows of covertype (54 features, 7
-classes, k=3), with defaults and with exact candidate lists, prints CPU seconds, appends them
-to ``results/mlng_scaling.jsonl`` and draws ``docs/_static/mlng_scaling.svg`` from the records.
-``--draw`` draws only; ``--search auto`` leaves the exact lists out.
+classes, k=3): with defaults, which choose their epochs, and with start and rate fixed, which makes
+twelve, for both searches for candidates. It prints CPU seconds, appends them to
+``results/mlng_scaling.jsonl`` and draws ``docs/_static/mlng_scaling.svg`` from the records.
+``--draw`` draws only; ``--fits NAME`` measures one kind of fits.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ from vicinal import MLNG
 from vicinal.metric import _factored
 
 ROWS = (2_000, 8_000, 32_000, 128_000)
-SEARCHES = {"auto": "with defaults", "exact": "with exact candidate lists"}
+FIXED = {"init": "lda", "learning_rate": 0.1}
+FITS: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "12 epochs, approximate lists": {**FIXED, "candidate_search": "approximate"},
+    "12 epochs, exact lists": {**FIXED, "candidate_search": "exact"},
+}
 RESULTS = Path(__file__).parent / "results" / "mlng_scaling.jsonl"
 PLOT = Path(__file__).parents[1] / "docs" / "_static" / "mlng_scaling.svg"
 
@@ -43,8 +49,8 @@ def covertype() -> tuple[Any, Any]:
     return X[order].astype(np.float32), y[order]
 
 
-def fit_seconds(X: Any, y: Any, search: str) -> dict[str, float]:
-    """Return CPU seconds of one fit and, of these, of its searches for candidates."""
+def fit_seconds(X: Any, y: Any, settings: dict[str, Any]) -> dict[str, float]:
+    """Return CPU seconds of one fit, of these its searches for candidates, and its epochs."""
     spent = 0.0
     find = _factored.find_candidates
 
@@ -58,11 +64,11 @@ def fit_seconds(X: Any, y: Any, search: str) -> dict[str, float]:
     _factored.find_candidates = timed
     try:
         began = time.process_time()
-        MLNG(candidate_search=search, random_state=0, n_jobs=1).fit(X, y)
+        metric = MLNG(**settings, random_state=0, n_jobs=1).fit(X, y)
         fitted = time.process_time() - began
     finally:
         _factored.find_candidates = find
-    return {"fit": round(fitted, 3), "search": round(spent, 3)}
+    return {"fit": round(fitted, 3), "search": round(spent, 3), "epochs": metric.n_iter_}
 
 
 def slope(records: list[dict[str, Any]]) -> float:
@@ -72,12 +78,10 @@ def slope(records: list[dict[str, Any]]) -> float:
 
 
 def recorded() -> dict[str, list[dict[str, Any]]]:
-    """Return the latest record of each size, ascending, for each search."""
+    """Return the latest record of each size, ascending, for each kind of fits."""
     records = [json.loads(line) for line in RESULTS.read_text().splitlines()]
-    latest = {(record["search_option"], record["rows"]): record for record in records}
-    return {
-        option: [latest[key] for key in sorted(latest) if key[0] == option] for option in SEARCHES
-    }
+    latest = {(record["fits"], record["rows"]): record for record in records}
+    return {name: [latest[key] for key in sorted(latest) if key[0] == name] for name in FITS}
 
 
 def draw(path: Path = PLOT) -> None:
@@ -90,12 +94,10 @@ def draw(path: Path = PLOT) -> None:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(6.4, 4.2), layout="constrained")
-    for (option, records), marker in zip(recorded().items(), "os", strict=True):
-        label = f"{SEARCHES[option]}: slope {slope(records):.2f}"
-        axes.loglog(
-            *zip(*((r["rows"], r["fit"]) for r in records), strict=True), marker, label=label
-        )
-    first = recorded()["auto"][0]
+    for (name, records), marker in zip(recorded().items(), "osD", strict=True):
+        rows, seconds = ([record[key] for record in records] for key in ("rows", "fit"))
+        axes.loglog(rows, seconds, marker + "-", label=f"{name}: slope {slope(records):.2f}")
+    first = recorded()["defaults"][0]
     line = np.array([ROWS[0], ROWS[-1]])
     axes.loglog(line, first["fit"] * line / first["rows"], "--", color="grey", label="slope 1")
     axes.set_xticks(ROWS, [f"{rows:,}" for rows in ROWS])
@@ -110,20 +112,20 @@ def main() -> None:
     """Measure all sizes, print and record them, and draw the plot."""
     parser = argparse.ArgumentParser("python -m benchmarks.mlng_scaling", description=__doc__)
     parser.add_argument("--draw", action="store_true", help="draw what is recorded")
-    parser.add_argument("--search", choices=SEARCHES, action="append")
+    parser.add_argument("--fits", choices=FITS, action="append")
     options = parser.parse_args()
     if not options.draw:
         X, y = covertype()
         MLNG(candidate_search="approximate", random_state=0).fit(X[:3000], y[:3000])
-        for search in options.search or SEARCHES:
+        for name in options.fits or FITS:
             for rows in ROWS:
-                measure(X[:rows], y[:rows], search)
+                measure(X[:rows], y[:rows], name)
     draw()
 
 
-def measure(X: Any, y: Any, search: str) -> None:
+def measure(X: Any, y: Any, name: str) -> None:
     """Measure one size, print it and append it to the results."""
-    record = {"rows": len(X), "search_option": search, **fit_seconds(X, y, search)}
+    record = {"rows": len(X), "fits": name, **fit_seconds(X, y, FITS[name])}
     print(json.dumps(record), flush=True)
     with RESULTS.open("a") as file:
         file.write(json.dumps({**record, **circumstances()}) + "\n")
