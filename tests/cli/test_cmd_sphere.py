@@ -112,6 +112,9 @@ def test_two_processes_train_what_one_does(trained, tmp_path):
         (("--threads", "0"), "--threads 0"),
         (("--validation", "5000"), "leave none"),
         (("--epochs", "0"), "n_epochs=0"),
+        (("--n-train", "-5"), "n_train=-5 must be 1 or more"),
+        (("--validation", "-5"), "n_validation=-5 must be 0 or more"),
+        (("--patience", "0"), "patience=0 must be 1 or more"),
     ],
 )
 def test_bad_settings_end_with_a_sentence_and_code_2(run, tmp_path, arguments, message):

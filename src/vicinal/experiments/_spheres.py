@@ -46,6 +46,10 @@ class SphereSetting:
         for name in (self.train, *self.tests):
             if name not in ORIENTATIONS:
                 raise ValueError(f"digits are 'plain' or 'rotated', not {name!r}.")
+        for name, least in (("n_train", 1), ("n_validation", 0), ("patience", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"{name}={value} must be {least} or more.")
 
 
 @dataclass(frozen=True)
