@@ -11,7 +11,7 @@ from vicinal._types import AnyArray
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _read(image: AnyArray, row: float, column: float) -> float:
+def read_bilinear(image: AnyArray, row: float, column: float) -> float:
     """Interpolate an image bilinearly at a place in pixels; nothing is outside it."""
     height, width = image.shape
     top, left = int(np.floor(row)), int(np.floor(column))
@@ -69,5 +69,5 @@ def sample_hemisphere(images: AnyArray, points: AnyArray, frames: AnyArray, warp
             above = warp[1, 0] * p + warp[1, 1] * q + warp[1, 2]
             row = 0.5 * (height - 1) - half * above
             column = 0.5 * (width - 1) + half * right
-            values[i, j] = _read(images[i], row, column)
+            values[i, j] = read_bilinear(images[i], row, column)
     return values

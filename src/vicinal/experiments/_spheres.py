@@ -122,7 +122,7 @@ def run_on_sphere(
     source = _Source(training, drawing, say)
     validation = None
     if len(held_out.labels):
-        validation = _draw(held_out, replace(drawing, warp=0.0, seed=setting.seed + 1))
+        validation = _draw(held_out, drawing.faithful(setting.seed + 1))
     torch.manual_seed(setting.seed)
     network = preset.build(len(dataset.classes or ()))
     network, history = train(
@@ -192,10 +192,8 @@ def _test(
     say: Callable[[str], None],
 ) -> JudgedDigits:
     say(f"testing on {len(digits.labels):,} {orientation} digits")
-    drawing = preset.drawing(
-        rotated=orientation == "rotated", protocol=setting.protocol, seed=TEST_SEED
-    )
-    found = predict_labels(network, _draw(digits, replace(drawing, warp=0.0))).numpy()
+    drawing = preset.drawing(rotated=orientation == "rotated", protocol=setting.protocol)
+    found = predict_labels(network, _draw(digits, drawing.faithful(TEST_SEED))).numpy()
     n_classes = int(digits.labels.max()) + 1
     confusion = np.zeros((n_classes, max(n_classes, int(found.max()) + 1)), int)
     np.add.at(confusion, (digits.labels, found), 1)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from .._types import AnyArray
+from ..data._bending import bend_images
 from ..data._signals import draw_warps, project_images
 from ._fragment_type import FragmentType
 from ._fragments import Fragments
@@ -37,6 +38,7 @@ class Drawing:
     rotated: bool = False
     protocol: Protocol = "resampled"
     warp: float = 0.0  # strength of random affine maps of the image, for training
+    bend: float = 0.0  # strength of random elastic distortions, for training
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -49,8 +51,13 @@ class Drawing:
             )
 
     def at_epoch(self, epoch: int) -> Drawing:
-        """Return the drawing of one epoch: another one each time where images are warped."""
-        return replace(self, seed=self.seed + 7919 * (epoch + 1)) if self.warp else self
+        """Return the drawing of one epoch: another one each time where images are varied."""
+        varied = self.warp or self.bend
+        return replace(self, seed=self.seed + 7919 * (epoch + 1)) if varied else self
+
+    def faithful(self, seed: int) -> Drawing:
+        """Return the drawing of images as they are, for validation and test."""
+        return replace(self, warp=0.0, bend=0.0, seed=seed)
 
 
 class FragmentBatches:
@@ -125,9 +132,12 @@ def _draw(images: AnyArray, block: int, drawing: Drawing) -> tuple[Tensor, Tenso
     """Return the signals of a block of images and their rotations."""
     seed = _block_seed(drawing.seed, block)
     rotations = random_rotations(len(images), torch.Generator().manual_seed(seed))
+    generator = np.random.default_rng(seed)
     warps = None
     if drawing.warp:
-        warps = draw_warps(len(images), np.random.default_rng(seed), strength=drawing.warp)
+        warps = draw_warps(len(images), generator, strength=drawing.warp)
+    if drawing.bend:
+        images = bend_images(images, generator, strength=drawing.bend)
     resampled = drawing.rotated and drawing.protocol == "resampled"
     grid = spherical_grid(drawing.bandwidth)
     signals = project_images(
