@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from ._correlation import so3_correlation
 from ._grids import spherical_grid
 from ._harmonics import spherical_harmonics
+from ._head import InvariantBatchNorm
 from ._rotations import euler_to_matrix
 from ._so3 import SO3Transform
 from ._transforms import SphericalTransform
@@ -100,8 +101,9 @@ class CorrelationNet(nn.Module):
     """Two correlations with ReLU between them, in the manner of spherical CNNs [cohen2018].
 
     A correlation on the sphere, one on the rotation group, each followed by batch norm and a ReLU
-    on the group's grid; then the mean over the group and a linear layer. Equivariant up to what
-    the ReLU puts beyond the bandwidth: approximately, where a `ClebschGordanNet` is exact.
+    on the group's grid; then the mean over the group, batch norm and a linear layer. Equivariant
+    up to what the ReLU puts beyond the bandwidth: approximately, where a `ClebschGordanNet` is
+    exact.
 
     Parameters
     ----------
@@ -132,7 +134,8 @@ class CorrelationNet(nn.Module):
         self.second_norm = nn.BatchNorm3d(second)
         weights = spherical_grid(narrow).weights
         self.register_buffer("areas", (weights / weights.sum()).float(), persistent=False)
-        self.head = nn.Linear(second, n_outputs)
+        # Means over the group differ little between samples: without a norm the head learns slowly.
+        self.head = nn.Sequential(InvariantBatchNorm(second), nn.Linear(second, n_outputs))
 
     def forward(self, signals: Tensor) -> Tensor:
         """Return scores (batch, n_outputs) of signals (batch, 1, 2b, 2b)."""
