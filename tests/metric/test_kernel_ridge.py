@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -13,7 +15,7 @@ from vicinal.metric import _kernel_ridge as kernel_ridge
 from vicinal.metric import _smoothing as smoothing
 from vicinal.metric._bandwidth import (
     candidate_settings,
-    keep_one_regression,
+    keep_two_regressions,
     preferred,
     split_halves,
 )
@@ -78,16 +80,17 @@ def test_leave_one_out_errors_are_those_of_as_many_refits():
             np.testing.assert_allclose(found[b, r], np.mean(np.square(residuals)), rtol=1e-6)
 
 
-def test_of_regressions_the_one_of_least_leave_one_out_error_competes():
+def test_of_regressions_the_one_of_least_leave_one_out_error_and_a_less_smooth_one_compete():
     X, y, rng = data(n=200)
     targets = smoothing.real_targets(y + 2 * rng.normal(size=len(y)))
     base = Setting("auto", 1.0)
     settings = candidate_settings(base, 2.0, len(X), 3)
     halves = split_halves(X, targets, np.arange(200), 5, np.random.RandomState(0))
-    kept = keep_one_regression(halves, settings, [None, None])
-    (regression,) = [setting for setting in kept if setting.estimator == "kernel-ridge"]
+    kept = keep_two_regressions(halves, settings, [None, None])
+    regression, second = (setting for setting in kept if setting.estimator == "kernel-ridge")
     others = [setting for setting in settings if setting.estimator != "kernel-ridge"]
-    assert kept[:-1] == others
+    assert kept == [*others, regression, second]
+    assert vars(second) == vars(replace(regression, ridge=0.3 * regression.ridge))
     errors = {}
     for setting in settings:
         if setting.estimator == "kernel-ridge":
@@ -107,6 +110,24 @@ def test_a_regression_is_preferred_where_others_are_hardly_better():
     assert preferred(scores, settings, 2) == 5
     assert preferred(scores + 0.1 * (scores == 1.01), settings, 2) == 2
     assert preferred(scores[:4], settings[:2], 2) == 2
+
+
+def test_a_given_ridge_stays_as_it_is():
+    X, y, _ = data(n=100)
+    settings = candidate_settings(Setting("kernel-ridge", 1.0), 2.0, len(X), 3, 0.2)
+    halves = split_halves(X, smoothing.real_targets(y), np.arange(100), 5, np.random.RandomState(0))
+    (kept,) = keep_two_regressions(halves, settings, [None, None])
+    assert kept.ridge == 0.2
+
+
+def test_of_two_regressions_the_less_smooth_one_is_preferred_where_hardly_worse():
+    settings = [
+        Setting("analytic", 1.0),
+        *(Setting("kernel-ridge", 1.0, ridge=r) for r in (1, 0.3)),
+    ]
+    scores = np.array([1.5, 1.4, 1.0, 1.2, 1.3, 1.005])
+    assert preferred(scores, settings, 2) == 5
+    assert preferred(scores + 0.1 * (scores == 1.005), settings, 2) == 2
 
 
 def test_a_row_given_twice_and_a_row_weighed_twice_are_the_same():

@@ -38,6 +38,11 @@ _NOTHING_NEAR = 1e-12
 _FEW_FEATURES = 40
 # Share of the error by which the best of a dozen estimates may look better than it is.
 _BY_CHANCE = 0.02
+# Ridge gradients are estimated with, in that of least error: what smooths values well smooths the
+# slopes of noisy targets away.
+_LESS_SMOOTH = 0.3
+# Share of the error by which it may look worse: halves want more smoothing than the whole does.
+_OF_HALVES = 0.01
 # Share of the error a further iteration must save.
 _WORTH_AN_ITERATION = 0.01
 # Rows of a half at which kernel ridge regressions are compared.
@@ -194,14 +199,14 @@ def choose_path(
 
     Every iteration takes the setting and power whose metrics, each learned on one half, predict
     the other half best, and the next starts from those; of kernel ridge regressions only the one
-    of least leave-one-out error competes. The path ends where the error came within
-    a hundredth of the least.
+    of least leave-one-out error and a less smooth one compete. The path ends where the error came
+    within a hundredth of the least.
     """
     starts: list[FloatArray | None] = [None] * len(halves.folds)
     path: list[Setting] = []
     errors: list[float] = []
     for iteration in range(n_iter):
-        rivals = keep_one_regression(halves, settings, starts)
+        rivals = keep_two_regressions(halves, settings, starts)
         trials = [_try_all(halves, f, rivals, powers, s, metric) for f, s in enumerate(starts)]
         scores = np.mean([[error for error, _ in fold] for fold in trials], axis=0)
         best = preferred(scores, rivals, len(powers))
@@ -224,23 +229,29 @@ def choose_path(
 def preferred(scores: FloatArray, settings: Sequence[Setting], n_powers: int) -> int:
     """Return the place of the least score; of a regression's, if hardly higher.
 
-    The least of many noisy errors is low by chance; the one regression was not picked by them.
+    The least of many noisy errors is low by chance; regressions were not picked by them. Of these
+    the last, the less smooth one, is taken if hardly worse.
     """
     # Of equally good settings the last, which looks farthest.
     best = len(scores) - 1 - int(np.argmin(scores[::-1]))
-    if settings[-1].estimator != "kernel-ridge":
+    table = scores.reshape(len(settings), n_powers)
+    solved = [i for i, setting in enumerate(settings) if setting.estimator == "kernel-ridge"]
+    if not solved:
         return best
-    regression = len(scores) - n_powers + int(np.argmin(scores[-n_powers:]))
-    close = scores[regression] <= (1 + _BY_CHANCE) * scores[best]
-    return regression if close else best
+    least = table[solved].min()
+    if not least <= (1 + _BY_CHANCE) * scores[best]:
+        return best
+    regression = max(i for i in solved if table[i].min() <= (1 + _OF_HALVES) * least)
+    return regression * n_powers + int(table[regression].argmin())
 
 
-def keep_one_regression(
+def keep_two_regressions(
     halves: Halves, settings: Sequence[Setting], starts: Sequence[FloatArray | None]
 ) -> list[Setting]:
-    """Return the settings with, of kernel ridge regressions, the one of least leave-one-out error.
+    """Return the settings with, of kernel ridge regressions, only two, in the last places.
 
-    It tells bandwidths and ridges apart far better than the error of a k-NN prediction does.
+    The first is the one of least leave-one-out error, which tells bandwidths and ridges apart
+    far better than the error of a k-NN prediction does; the second has less of its ridge.
     """
     regressions = [setting for setting in settings if setting.estimator == "kernel-ridge"]
     if len(regressions) < 2:
@@ -256,7 +267,10 @@ def keep_one_regression(
         errors += leave_one_out_errors(rows - rows.mean(axis=0), columns, bandwidths, ridges)
     b, r = np.unravel_index(int(errors.argmin()), errors.shape)
     best = replace(regressions[0], bandwidth=bandwidths[b], ridge=ridges[r])
-    return [setting for setting in settings if setting.estimator != "kernel-ridge"] + [best]
+    others = [setting for setting in settings if setting.estimator != "kernel-ridge"]
+    if len(ridges) == 1:  # a given one stays
+        return [*others, best]
+    return [*others, best, replace(best, ridge=_LESS_SMOOTH * best.ridge)]
 
 
 def _try_all(
