@@ -58,3 +58,15 @@ def test_all_candidates_are_all_rows_but_the_own():
     found = all_candidates(np.zeros(4))
     assert_array_equal(found[1], [0, 2, 3])
     assert_array_equal(found[3], [0, 1, 2])
+
+
+def test_a_sample_that_misleads_costs_time_only():
+    # Every eighth row, the sample, lies together: it promises that many rows are very near.
+    rng = np.random.default_rng(5)
+    mapped = rng.normal(size=(800, 3))
+    mapped[::8] *= 1e-3
+    classes = order_by_class(np.arange(800) // 400)
+    found = refresh_candidates(mapped, classes, 15, 60)
+    for i in range(0, 800, 29):
+        for own, part in ((True, found[i, :15]), (False, found[i, 15:])):
+            assert set(part.tolist()) == brute_force(mapped, classes.codes, i, own, len(part))

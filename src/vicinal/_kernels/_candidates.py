@@ -10,10 +10,13 @@ comparison.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._lanes import LANES, at_most, first_lane
+from vicinal._kernels._kbest import inner
+from vicinal._kernels._lanes import LANES, at_most, first_lane, lanes_set, least_above, lower
 from vicinal._types import AnyArray, FloatArray, IntArray
 
 
@@ -97,7 +100,7 @@ def shortlist_run(
 @njit(cache=True, nogil=True)
 def shortlist_block(
     products: FloatArray,
-    first_row: int,
+    itself: IntArray,
     first_column: int,
     own_start: IntArray,
     own_stop: IntArray,
@@ -114,8 +117,8 @@ def shortlist_block(
     ----------
     products : float32 ndarray of shape (b, t)
         Changed: a row's entry for itself becomes inf.
-    first_row : int
-        The column of the block's first row, whose entry for itself does not count; −1: none.
+    itself : int ndarray of shape (b,)
+        The column of each row itself, which does not count; −1: none.
     first_column : int
     own_start, own_stop : int ndarrays of shape (b,)
         The run of columns of each row's class.
@@ -132,9 +135,9 @@ def shortlist_block(
     for x in range(products.shape[0]):
         start = min(max(own_start[x] - first_column, 0), width)
         stop = min(max(own_stop[x] - first_column, 0), width)
-        itself = first_row + x - first_column
-        if first_row >= 0 and 0 <= itself < width:
-            products[x, itself] = np.inf
+        own_column = itself[x] - first_column
+        if 0 <= own_column < width:
+            products[x, own_column] = np.inf
         if n_other > 0:
             n, limit = filled[x, 1], limits[x, 1]
             n, limit = shortlist_run(
@@ -150,6 +153,57 @@ def shortlist_block(
                 products[x], start, stop, first_column, limits[x, 0],
                 values[x, 0], columns[x, 0], filled[x, 0], n_own,
             )  # fmt: skip
+
+
+@inner
+def lower_lanes(row: FloatArray, first: int, last: int, lows: FloatArray) -> None:
+    """Let ``row[first:last]`` fall in turn into the lanes, each of which keeps the least."""
+    whole = last - (last - first) % LANES
+    for offset in range(first, whole, LANES):
+        lower(lows, row, offset)
+    for offset in range(whole, last):
+        lows[offset - whole] = min(lows[offset - whole], row[offset])
+
+
+@inner
+def least_of_rank(lows: FloatArray, rank: int) -> Any:
+    """Return a number that at least ``rank`` lanes do not exceed, inf where there is none.
+
+    Each lane stands for an entry of its own, so at least so many entries do not exceed it.
+    """
+    limit, reached = np.float32(-np.inf), 0
+    while reached < rank and limit < np.inf:
+        limit = least_above(lows, limit)
+        reached = lanes_set(at_most(lows, 0, limit))
+    return limit
+
+
+@njit(cache=True, nogil=True)
+def rank_limits(
+    products: FloatArray,
+    itself: IntArray,
+    own_start: IntArray,
+    own_stop: IntArray,
+    ranks: IntArray,
+    lows: FloatArray,
+    limits: FloatArray,
+) -> None:
+    """Write about the value of rank ``ranks[s]`` on each side s, own class and others, of each row.
+
+    Arguments as in :func:`shortlist_block`, the block being all columns; ``lows`` (LANES,) is room.
+    Never less than that value, and little more for ranks well below LANES; inf: there is none.
+    """
+    width = products.shape[1]
+    for x in range(products.shape[0]):
+        if itself[x] >= 0:
+            products[x, itself[x]] = np.inf
+        lows[:] = np.inf
+        lower_lanes(products[x], own_start[x], own_stop[x], lows)
+        limits[x, 0] = least_of_rank(lows, ranks[0])
+        lows[:] = np.inf
+        lower_lanes(products[x], 0, own_start[x], lows)
+        lower_lanes(products[x], own_stop[x], width, lows)
+        limits[x, 1] = least_of_rank(lows, ranks[1])
 
 
 @njit(cache=True, nogil=True)

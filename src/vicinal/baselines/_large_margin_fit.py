@@ -143,7 +143,7 @@ def _held_out_curve(
         mapped = np.ascontiguousarray(X @ step.components.T)
         error, share = vote_score(
             mapped[fold.train], mapped[fold.test], codes[fold.train], codes[fold.test],
-            options.n_neighbors, costs, n_jobs=options.n_threads,
+            options.n_neighbors, costs, n_threads=options.n_threads,
         )  # fmt: skip
         scores.append(error + 0.25 * share)
         return len(scores) - 1 - int(np.argmin(scores)) >= PATIENCE

@@ -152,7 +152,9 @@ def _search_cell(
     start = np.zeros(len(members), np.int32)
     stop = np.full(len(members), len(own), np.int32)
     queries = rows.points[members]
-    values, found, filled = shortlists(queries, columns, 0, start, stop, limits, rows.keep)
+    values, found, filled = shortlists(
+        queries, columns, np.arange(len(members)), start, stop, limits, rows.keep
+    )
     places = np.full((len(members), sum(rows.keep)), -1, np.int32)
     write_candidates(values, found, filled, *rows.keep, places)
     return np.where(places >= 0, compared[places], np.int32(-1))

@@ -15,16 +15,18 @@ import numpy as np
 
 from vicinal._kernels._candidates import (
     candidate_squared_distances,
+    rank_limits,
     shortlist_block,
     write_candidates,
 )
+from vicinal._kernels._lanes import LANES
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index._threads import map_blocks
 
 # Blocks of products that stay in a core's cache.
-_ROWS, _COLUMNS = 256, 512
-# One column in so many bounds the first lists.
-_SAMPLE = 8
+ROWS, _COLUMNS = 256, 512
+# One column in so many tells where the first lists will end.
+SAMPLE = 8
 
 
 @dataclass(frozen=True)
@@ -77,31 +79,38 @@ def refresh_candidates(
     int32 ndarray of shape (n, n_own + n_other)
         Each side by ascending row. Time O(n² p) at the speed of a float32 product.
     """
-    points = centred_float32(mapped)
+    points, keep = centred_float32(mapped), (n_own, n_other)
     squared_norms = np.einsum("ij,ij->i", points, points)
     # One product gives both terms: [−2 z_i, 1] · [z_j, ‖z_j‖²].
-    columns = np.column_stack([points, squared_norms]).T
-    if previous is None:
-        limits = np.full((len(points), 2), np.inf, np.float32)
-    else:
+    columns = np.ascontiguousarray(np.column_stack([points, squared_norms]).T)
+    sample = np.ascontiguousarray(columns[:, ::SAMPLE])
+    out = np.empty((len(points), n_own + n_other), np.int32)
+    limits = None
+    if previous is not None:
         limits = candidate_limits(points, squared_norms, classes, previous, n_own)
-    sample = np.ascontiguousarray(columns[:, ::_SAMPLE])
-    columns = np.ascontiguousarray(columns)
-    out = np.full((len(points), n_own + n_other), -1, np.int32)
+
+    def search(rows: IntArray, bounds: FloatArray) -> IntArray:
+        """Write the lists of some rows; return the rows whose limits let too few pass."""
+        runs = classes.start[rows], classes.stop[rows]
+        lists = shortlists(points[rows], columns, rows, *runs, bounds, keep)
+        found = np.empty((len(rows), n_own + n_other), np.int32)
+        write_candidates(*lists, n_own, n_other, found)
+        out[rows] = found
+        own = runs[1] - runs[0]
+        wanted = np.column_stack([own - 1, len(points) - own]).clip(max=keep)
+        return rows[np.any(lists[2] < wanted, axis=1)]
 
     def refresh_rows(first: int) -> None:
-        rows = slice(first, min(first + _ROWS, len(points)))
-        start, stop = classes.start[rows], classes.stop[rows]
-        queries, bounds = points[rows], limits[rows]
-        if previous is None:
-            runs = -(-start // _SAMPLE), -(-stop // _SAMPLE)
-            bounds = _sampled_limits(queries, sample, *runs, n_own, n_other)
-        values, found, filled = shortlists(
-            queries, columns, first, start, stop, bounds, (n_own, n_other)
-        )
-        write_candidates(values, found, filled, n_own, n_other, out[rows])
+        rows = np.arange(first, min(first + ROWS, len(points)))
+        if limits is not None:
+            search(rows, limits[rows])
+            return
+        itself = np.where(rows % SAMPLE == 0, rows // SAMPLE, -1)
+        start, stop = (-(-part[rows] // SAMPLE) for part in (classes.start, classes.stop))
+        short = search(rows, likely_limits(points[rows], sample, itself, start, stop, keep))
+        search(short, np.full((len(short), 2), np.inf, np.float32))
 
-    map_blocks(refresh_rows, range(0, len(points), _ROWS), n_threads)
+    map_blocks(refresh_rows, range(0, len(points), ROWS), n_threads)
     return out
 
 
@@ -132,38 +141,33 @@ def candidate_limits(
     return bounds
 
 
-def _sampled_limits(
+def likely_limits(
     queries: FloatArray,
     sample: FloatArray,
+    itself: IntArray,
     start: IntArray,
     stop: IntArray,
-    n_own: int,
-    n_other: int,
+    keep: tuple[int, int],
 ) -> FloatArray:
-    """Return limits (b, 2): the n-th nearest among the sampled columns, an upper bound of all.
+    """Return limits (b, 2) that most likely let a few more columns pass than are kept.
 
-    Columns come in order of class, so a list grown from the first column on fills with far points
-    before the near classes come by; a sample of all classes bounds it from the start.
+    Of n columns wanted about n/s are in a sample of every s-th column. The limit is the value of a
+    sampled column that is some deviations farther, so few rows are left with too few; they are
+    searched again. Columns come in order of class, so that without a limit a list fills with
+    far points before the near classes come by.
     """
-    # The row itself may be in the sample: ask for one more of its own class.
-    keep = (n_own + 1, n_other)
-    unlimited = np.full((len(queries), 2), np.inf, np.float32)
-    values, _, filled = shortlists(queries, sample, -1, start, stop, unlimited, keep)
-    limits = unlimited
-    for side in range(2):
-        full = filled[:, side] >= max(1, keep[side])
-        empty = np.arange(values.shape[2]) >= filled[:, side, None]
-        known = np.where(empty, np.inf, values[:, side])[full]
-        if len(known):
-            nth = np.partition(known, keep[side] - 1, axis=1)[:, keep[side] - 1]
-            limits[full, side] = nth + 1e-5 * np.abs(nth)
+    share = np.asarray(keep) / SAMPLE
+    ranks = np.ceil(share + 1.5 * np.sqrt(share) + 2).astype(np.int64)
+    left = np.column_stack([queries * np.float32(-2), np.ones(len(queries), np.float32)])
+    limits = np.empty((len(queries), 2), np.float32)
+    rank_limits(left @ sample, itself, start, stop, ranks, np.empty(LANES, np.float32), limits)
     return limits
 
 
 def shortlists(
     queries: FloatArray,
     columns: FloatArray,
-    first: int,
+    itself: IntArray,
     start: IntArray,
     stop: IntArray,
     limits: FloatArray,
@@ -171,7 +175,7 @@ def shortlists(
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Return values, columns (b, 2, capacity) and sizes (b, 2) of the rows' shortlists.
 
-    ``first`` is the column of the first query itself, which is left out; −1: none is.
+    ``itself`` (b,) is the column of each query itself, which is left out; −1: none is.
     """
     n_rows, n_columns = len(queries), columns.shape[1]
     capacity = 3 * max(keep) + 32
@@ -186,7 +190,7 @@ def shortlists(
             products = np.empty((n_rows, end - begin), np.float32)
         np.dot(left, columns[:, begin:end], out=products)
         shortlist_block(
-            products, first, begin, start, stop, limits, values, found, filled, keep[0], keep[1]
+            products, itself, begin, start, stop, limits, values, found, filled, keep[0], keep[1]
         )
     return values, found, filled
 

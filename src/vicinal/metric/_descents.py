@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,10 +17,14 @@ from vicinal.metric._records import Options, Rows, Setting
 
 
 def begin_descent(
-    rows: Rows, options: Options, setting: Setting, start: FloatArray, seed: Sequence[int]
+    base: FactoredObjective,
+    options: Options,
+    setting: Setting,
+    start: FloatArray,
+    seed: Sequence[int],
 ) -> Descent:
-    """Return a descent on the rows from the start, ready to walk."""
-    objective = factored_objective(rows, options, setting)
+    """Return a descent from the start, ready to walk, on a copy of an objective."""
+    objective = replace(base, regularization=setting.regularization)
     batch = options.batch_size or (256 if objective.n_rows >= 2000 else 64)
     rng = np.random.default_rng(seed)
     walk = (options.max_iter, batch, options.reuse, rng)
@@ -34,7 +39,7 @@ def begin_descent(
     return Descent(projected, rule, rule.settle(metric), *walk)
 
 
-def factored_objective(rows: Rows, options: Options, setting: Setting) -> FactoredObjective:
+def factored_objective(rows: Rows, options: Options) -> FactoredObjective:
     """Return the objective on rows put in order of class."""
     n, k = len(rows.codes), options.training_neighbors
     classes = order_by_class(rows.codes)
@@ -52,7 +57,6 @@ def factored_objective(rows: Rows, options: Options, setting: Setting) -> Factor
         seed=options.seed,
         weights=None if rows.weights is None else rows.weights[classes.order],
         regularizer=options.regularizer,
-        regularization=setting.regularization,
         n_threads=options.n_threads,
     )
 

@@ -45,6 +45,8 @@ class FactoredObjective:
     n_threads : int
     candidates : int32 ndarray of shape (n, c) or None
         The present lists.
+    searched : int
+        The epoch they were found before; −1: none yet.
     """
 
     X: AnyArray
@@ -61,6 +63,7 @@ class FactoredObjective:
     regularization: float = 0.0
     n_threads: int = 1
     candidates: IntArray | None = None
+    searched: int = -1
     _local: IntArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -76,12 +79,13 @@ class FactoredObjective:
         if self.n_other >= self.n_rows:
             if self.candidates is None:
                 self.candidates = all_candidates(self.classes.codes)
-        elif self.candidates is None or epoch % self.refresh == 0:
+        elif self.candidates is None or (epoch % self.refresh == 0 and epoch != self.searched):
             mapped = self.X @ parameters.T
             self.candidates = find_candidates(
                 self.search, mapped, self.classes, self.n_own, self.n_other,
                 previous=self.candidates, seed=(self.seed, epoch), n_threads=self.n_threads,
             )  # fmt: skip
+            self.searched = epoch
 
     def infer(self, parameters: FloatArray, rows: IntArray) -> SignedPairs:
         """Return the signed pairs of the rows under the map ``parameters``."""

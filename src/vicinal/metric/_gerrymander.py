@@ -62,8 +62,9 @@ class MLNG(MetricLearner):
     learning_rate : float or "auto"
         Step relative to the root mean square entry of the start (factored), or to the squared
         inverse of the typical squared distance (psd).
-    max_iter : int, default=12
-        Epochs over which the rate falls to zero; the inner split may stop sooner.
+    max_iter : int or "auto"
+        Epochs over which the rate falls to zero; the inner split may stop sooner. "auto" is 8, or
+        12 below 1500 rows.
     batch_size : int or "auto"
         Rows a step; "auto" is 256, or 64 below 2000 rows.
     n_candidates : int, "all" or "auto"
@@ -141,7 +142,7 @@ class MLNG(MetricLearner):
         regularization: Any = "auto",
         costs: Any = None,
         learning_rate: Any = "auto",
-        max_iter: int = 12,
+        max_iter: Any = "auto",
         batch_size: Any = "auto",
         n_candidates: Any = "auto",
         refresh: Any = "auto",
@@ -255,7 +256,7 @@ class MLNG(MetricLearner):
             warm=warm is not None,
             costs=checks.check_costs(self.costs, classes),
             learning_rate=self.learning_rate_ if more else rate,
-            max_iter=1 if more else checks.check_whole("max_iter", self.max_iter),
+            max_iter=1 if more else checks.check_epochs(self.max_iter, X.shape[0]),
             batch_size=checks.check_auto("batch_size", self.batch_size, checks.check_whole),
             n_other=checks.check_candidates(self.n_candidates, X.shape[0]),
             refresh=checks.check_auto("refresh", self.refresh, checks.check_whole),

@@ -9,6 +9,7 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric._candidate_search import SEARCHES, require_faiss
 from vicinal.metric._objective import REGULARIZERS
+from vicinal.metric._records import FEW_ROWS
 
 INITS = ("auto", "identity", "standardised", "whitening", "pca", "lda", "relieff", "zeros")
 SOLVERS = ("factored", "psd")
@@ -91,6 +92,12 @@ def check_candidates(n_candidates: Any, n_rows: int) -> int | None:
         return n_rows
     checked: int | None = check_auto("n_candidates", n_candidates, check_whole)
     return checked
+
+
+def check_epochs(max_iter: Any, n_rows: int) -> int:
+    """Return the number of epochs; "auto" walks more of them where each is few steps."""
+    epochs = check_auto("max_iter", max_iter, check_whole)
+    return int(epochs or (12 if n_rows < FEW_ROWS else 8))
 
 
 def check_search(search: Any) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric._initialisation import Start
 
+# Below so many rows a part of them is too few to learn from, and several splits are affordable.
+FEW_ROWS = 1500
+
 
 @dataclass(frozen=True)
 class Options:

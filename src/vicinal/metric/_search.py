@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
-from vicinal._types import FloatArray
+from vicinal._types import FloatArray, IntArray
 from vicinal.data._protocols import inner_split
-from vicinal.metric._descents import begin_descent, learned_map
+from vicinal.metric._descents import begin_descent, factored_objective
+from vicinal.metric._factored import FactoredObjective
 from vicinal.metric._initialisation import Start, scatter_of
 from vicinal.metric._optimiser import Descent
-from vicinal.metric._records import Options, Progress, Rows, Setting, Watch
+from vicinal.metric._records import FEW_ROWS, Options, Progress, Rows, Setting, Watch
 from vicinal.metric._selection import Judge, Trial, thin, vote_score
 from vicinal.metric._starts import make_start, open_starts
 
+# Inner splits of few rows, and how many of their settings may share in the metric.
+N_SPLITS, N_FINALISTS = 4, 4
 # Rates relative to the root mean square entry of the start, or to the unit of W.
 RATES = {"factored": (0.03, 0.1, 0.01), "psd": (10.0, 3.0, 30.0)}
 # Weights λ of a regulariser to choose from.
@@ -36,13 +38,28 @@ def open_settings(rows: Rows, options: Options) -> list[Setting]:
     ]
 
 
-def choose_setting(
+@dataclass(frozen=True)
+class Choice:
+    """The settings with the lowest inner errors, best first, each with the epoch to stop at.
+
+    ``scores`` are the inner scores of the best; ``learned`` is the map it has found by that epoch,
+    where rows are many enough to go on from there.
+    """
+
+    settings: tuple[Setting, ...]
+    scores: tuple[float, ...]
+    learned: FloatArray | None = None
+
+
+def choose_settings(
     rows: Rows, options: Options, settings: Sequence[Setting], watch: Watch
-) -> tuple[Setting, tuple[float, ...]]:
-    """Return the setting with the lowest inner error, with the epoch to stop at.
+) -> Choice:
+    """Return the settings with the lowest inner errors.
 
     All starts walk a quarter of the epochs at the middle rate; the best start walks them at the
-    other rates too; the best two go on to the end.
+    other rates too. Of many rows the best trial then goes on to the end. Few rows leave it open
+    which setting is the best: four trials go on, and all of them stay that are within a standard
+    error of the best.
     """
     search = Search(rows, options, watch)
     quarter = max(1, options.max_iter // 4)
@@ -50,12 +67,13 @@ def choose_setting(
     middle = [
         s for s in settings if s.rate == first.rate and s.regularization == first.regularization
     ]
-    leader = search.thin(search.begin(middle), quarter, 1)[0]
+    trials = search.begin(middle)
+    leader = search.thin(trials, quarter, 1)[0]
     others = [s for s in settings if s.start == leader.setting.start and s != leader.setting]
-    finalists = search.thin([leader, *search.begin(others)], quarter, 2)
-    best = search.thin(finalists, options.max_iter, 1)[0]
-    epoch = best.last_good_epoch(search.tolerance(best))
-    return replace(best.setting, n_epochs=epoch), tuple(best.scores)
+    trials = search.thin([*trials, *search.begin(others)], quarter, N_FINALISTS)
+    if len(rows.codes) < FEW_ROWS:
+        return search.choose_several(search.thin(trials, options.max_iter, N_FINALISTS))
+    return search.choose_one(search.thin(trials[:1], options.max_iter, 1)[0])
 
 
 class Search:
@@ -71,8 +89,7 @@ class Search:
         ]
         # Where splits are averaged, rows are few and over-fit from one epoch to the next.
         self.every = 1 if len(self.splits) > 1 else max(1, options.max_iter // 4)
-        self.starts: dict[tuple[Start, int], FloatArray] = {}
-        self.began = time.monotonic()
+        self.beginnings: dict[tuple[Start, int], tuple[FactoredObjective, FloatArray]] = {}
 
     def begin(self, settings: Sequence[Setting]) -> list[Trial]:
         """Return a trial of each setting, one descent a split."""
@@ -85,34 +102,52 @@ class Search:
             self._report(trial)
         return thin(trials, keep)
 
-    def tolerance(self, trial: Trial) -> float:
-        """Return half a standard error of the held-out error; none where splits are averaged.
+    def choose_several(self, trials: Sequence[Trial]) -> Choice:
+        """Return the settings that cannot be told from the best, each with its best epoch.
 
         Few rows over-fit within a few epochs, and several splits agree on when.
         """
-        if len(self.splits) > 1:
-            return 0.0
+        best = trials[0]
+        limit = best.best_score + self.standard_error(best)
+        good = [trial for trial in trials if trial.best_score <= limit]
+        if best.setting.start.name == "array":
+            good = [best]  # of a start that was given, what the rows do not span is kept as it was
+        stops = [replace(t.setting, n_epochs=t.epochs[t.last_good(0.0)]) for t in good]
+        return Choice(tuple(stops), tuple(best.scores))
+
+    def choose_one(self, trial: Trial) -> Choice:
+        """Return a trial's setting, and what it has learned where that is to go on from."""
+        last = trial.last_good(0.5 * self.standard_error(trial))
+        setting = replace(trial.setting, n_epochs=trial.epochs[last])
+        choice = Choice((setting,), tuple(trial.scores))
+        again = setting.start.name == "array" or self.options.solver != "factored"
+        if again or setting.n_epochs == 0:
+            return choice
+        return replace(choice, learned=trial.maps[last][0])
+
+    def standard_error(self, trial: Trial) -> float:
+        """Return the standard error of the lowest held-out error."""
         error = min(trial.best_score, 0.5)
         n_held = sum(len(held.codes) for _, held in self.splits)
-        return 0.5 * float(np.sqrt(error * (1 - error) / n_held))
+        return float(np.sqrt(error * (1 - error) / n_held))
 
     def _descents(self, setting: Setting) -> list[Descent]:
-        options = self.options
+        made = [self._beginning(setting.start, split) for split in range(len(self.splits))]
         return [
-            begin_descent(
-                train, options, setting, self._start(setting.start, split), (options.seed, split)
-            )
-            for split, (train, _) in enumerate(self.splits)
+            begin_descent(objective, self.options, setting, start, (self.options.seed, split))
+            for split, (objective, start) in enumerate(made)
         ]
 
-    def _start(self, start: Start, split: int) -> FloatArray:
-        if (start, split) not in self.starts:
+    def _beginning(self, start: Start, split: int) -> tuple[FactoredObjective, FloatArray]:
+        """Return what all trials of a start share: the map, and the objective with its lists."""
+        if (start, split) not in self.beginnings:
             rng = np.random.default_rng([self.options.seed, split])
-            train = self.splits[split][0]
-            self.starts[start, split] = make_start(
-                start, train, self.options, self.scatters[split], rng
-            )
-        return self.starts[start, split]
+            train, scatter = self.splits[split][0], self.scatters[split]
+            components = make_start(start, train, self.options, scatter, rng)
+            objective = factored_objective(train, self.options)
+            objective.begin_epoch(components, 0)
+            self.beginnings[start, split] = objective, components
+        return self.beginnings[start, split]
 
     def _report(self, trial: Trial) -> None:
         losses = trial.descents[0].losses or [float("nan")]
@@ -131,27 +166,37 @@ class Search:
 
 def make_splits(rows: Rows, options: Options) -> Iterator[tuple[Rows, Rows]]:
     """Yield (training, held-out) rows: one split of many rows, several of few."""
-    n = len(rows.codes)
-    n_splits = 4 if n < 1500 else 1
+    n_splits = N_SPLITS if len(rows.codes) < FEW_ROWS else 1
+    sample = rows
+    if len(rows.codes) > options.selection_rows:
+        sample = rows.take(np.sort(draw_order(rows, options)[: options.selection_rows]))
     for s in range(n_splits):
-        part = rows
-        if n > options.selection_rows:
-            rng = np.random.default_rng([options.seed, s])
-            part = rows.take(np.sort(rng.permutation(n)[: options.selection_rows]))
-        fold = inner_split(part.codes, test_size=options.validation_fraction, seed=options.seed + s)
-        yield part.take(fold.train), part.take(fold.test)
+        seed = options.seed + s
+        fold = inner_split(sample.codes, test_size=options.validation_fraction, seed=seed)
+        yield sample.take(fold.train), sample.take(fold.test)
+
+
+def another_part(rows: Rows, options: Options) -> Rows:
+    """Return as many rows as a split trains on, others where there are so many."""
+    size = min(len(rows.codes), options.selection_rows)
+    size = max(1, round((1 - options.validation_fraction) * size))
+    return rows.take(np.sort(draw_order(rows, options)[-size:]))
+
+
+def draw_order(rows: Rows, options: Options) -> IntArray:
+    """Return the order in which rows are drawn: settings are chosen on the first of them."""
+    return np.random.default_rng([options.seed, 0]).permutation(len(rows.codes))
 
 
 def make_judge(train: Rows, held: Rows, options: Options) -> Judge:
     """Return the function that scores a map by the held-out rows' votes."""
 
-    def judge(descent: Descent) -> float:
-        components = learned_map(descent)
+    def judge(components: FloatArray) -> float:
         error, share = vote_score(
             np.ascontiguousarray(train.X @ components.T),
             np.ascontiguousarray(held.X @ components.T),
             train.codes, held.codes, options.n_neighbors, options.costs,
-            n_jobs=options.n_threads,
+            n_threads=options.n_threads,
         )  # fmt: skip
         return error + 0.25 * share
 

@@ -15,36 +15,39 @@ import numpy as np
 
 from vicinal._kernels._vote import majority_vote
 from vicinal._types import FloatArray, IntArray
-from vicinal.index import ExactIndex
+from vicinal.metric._descents import learned_map
+from vicinal.metric._nearest import nearest_rows
 from vicinal.metric._optimiser import Descent
 
-Judge = Callable[[Descent], float]
+Judge = Callable[[FloatArray], float]
 
 
 @dataclass
 class Trial:
     """A setting, its descents (one a split), and their mean scores.
 
-    ``scores[i]`` is the score after ``epochs[i]`` epochs, 0 being the start.
+    ``scores[i]`` is the score after ``epochs[i]`` epochs, 0 being the start, and ``maps[i]`` the
+    maps it was given for, one a split.
     """
 
     setting: Any
     descents: list[Descent]
     scores: list[float] = field(default_factory=list)
     epochs: list[int] = field(default_factory=list)
+    maps: list[list[FloatArray]] = field(default_factory=list)
 
     @property
     def epoch(self) -> int:
         """How many epochs have been walked."""
         return self.descents[0].epoch
 
-    def last_good_epoch(self, tolerance: float) -> int:
-        """Return the last epoch whose score is within a tolerance of the lowest.
+    def last_good(self, tolerance: float) -> int:
+        """Return the place of the last score that is within a tolerance of the lowest.
 
         The rate falls to zero at the end, so an epoch cut short needs more than luck to be better.
         """
         good = np.flatnonzero(np.asarray(self.scores) <= self.best_score + tolerance)
-        return self.epochs[good[-1]]
+        return int(good[-1])
 
     @property
     def best_score(self) -> float:
@@ -52,10 +55,12 @@ class Trial:
         return min(self.scores)
 
     def score(self, judges: Sequence[Judge]) -> None:
-        """Record the mean of the splits' scores at the present parameters."""
-        pairs = zip(judges, self.descents, strict=True)
-        self.scores.append(float(np.mean([judge(descent) for judge, descent in pairs])))
+        """Record the mean of the splits' scores under the present maps."""
+        maps = [learned_map(descent) for descent in self.descents]
+        pairs = zip(judges, maps, strict=True)
+        self.scores.append(float(np.mean([judge(components) for judge, components in pairs])))
         self.epochs.append(self.epoch)
+        self.maps.append(maps)
 
     def run(self, judges: Sequence[Judge], until: int, every: int = 1) -> None:
         """Continue to epoch ``until``, scoring every few epochs and at the end."""
@@ -81,14 +86,13 @@ def vote_score(
     n_neighbors: int,
     costs: FloatArray,
     *,
-    n_jobs: int | None = 1,
+    n_threads: int = 1,
 ) -> tuple[float, float]:
     """Return the mean cost of the queries' votes and the share of wrong neighbours.
 
     The second moves with every single neighbour and tells settings with equal errors apart.
     """
     k = min(n_neighbors, len(database))
-    _, indices = ExactIndex(database, n_jobs=n_jobs).query(queries, k)
-    labels = codes[indices].astype(np.int64)
+    labels = codes[nearest_rows(database, queries, k, n_threads=n_threads)].astype(np.int64)
     voted = majority_vote(labels, len(costs))
     return float(costs[wanted, voted].mean()), float(np.mean(labels != wanted[:, None]))

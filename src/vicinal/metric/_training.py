@@ -8,21 +8,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from vicinal.metric._descents import begin_descent, learned_map
+from vicinal._types import FloatArray
+from vicinal.metric._averaging import mean_map
+from vicinal.metric._descents import begin_descent, factored_objective, learned_map
+from vicinal.metric._initialisation import scale_start
 from vicinal.metric._records import Learned, Options, Progress, Rows, Setting, Watch
-from vicinal.metric._search import choose_setting, open_settings
+from vicinal.metric._search import Choice, another_part, choose_settings, open_settings
 from vicinal.metric._starts import make_start
+
+# Epochs over all rows that go on from what parts of them have taught.
+LAST_EPOCHS = 3
 
 
 def learn(rows: Rows, options: Options, watch: Watch) -> Learned:
     """Choose what was left open on inner splits, then fit all rows."""
     settings = open_settings(rows, options)
-    scores: tuple[float, ...] = ()
-    if len(settings) > 1 and can_split(rows, options):
-        setting, scores = choose_setting(rows, options, settings, watch)
-    else:
-        setting = replace(settings[0], n_epochs=options.max_iter)
-    return fit_setting(rows, options, setting, scores, watch)
+    if len(settings) == 1 or not can_split(rows, options):
+        return fit_setting(rows, options, replace(settings[0], n_epochs=options.max_iter), watch)
+    choice = choose_settings(rows, options, settings, watch)
+    if choice.learned is None:
+        return fit_settings(rows, options, choice, watch)
+    return go_on(rows, options, choice, choice.learned, watch)
 
 
 def can_split(rows: Rows, options: Options) -> bool:
@@ -31,12 +37,64 @@ def can_split(rows: Rows, options: Options) -> bool:
     return n_held >= 1 and len(rows.codes) - n_held > max(options.n_neighbors, 2)
 
 
-def fit_setting(
-    rows: Rows, options: Options, setting: Setting, scores: tuple[float, ...], watch: Watch
-) -> Learned:
-    """Fit all rows with a chosen setting."""
+def fit_setting(rows: Rows, options: Options, setting: Setting, watch: Watch) -> Learned:
+    """Fit all rows with a setting, from its start."""
     start = make_start(setting.start, rows, options, None, np.random.default_rng(options.seed))
-    descent = begin_descent(rows, options, setting, start, (options.seed, 1 << 20))
+    given = options.init if setting.start.name == "array" else start
+    scale = float(np.linalg.norm(start) / max(np.linalg.norm(given), np.finfo(float).tiny))
+    components, losses = walk(rows, options, setting, start, watch)
+    return Learned(components, setting, losses, (), scale)
+
+
+def fit_settings(rows: Rows, options: Options, choice: Choice, watch: Watch) -> Learned:
+    """Fit all rows with each of the chosen settings and take the mean of the metrics."""
+    stopped: list[bool] = []
+
+    def watch_all(progress: Progress) -> bool:
+        if watch(progress):
+            stopped.append(True)
+        return bool(stopped)
+
+    fitted = []
+    for setting in choice.settings:
+        fitted.append(fit_setting(rows, options, setting, watch_all))
+        if stopped:
+            break
+    best = replace(fitted[0], scores=choice.scores)
+    if len(fitted) == 1:
+        return best
+    maps = [learned.components for learned in fitted]
+    return replace(best, components=mean_map(maps, options.n_components))
+
+
+def go_on(
+    rows: Rows, options: Options, choice: Choice, learned: FloatArray, watch: Watch
+) -> Learned:
+    """Learn from another part of the rows too, then a few epochs from all of them.
+
+    The last epochs start from the mean of the two parts' metrics; the result is the mean of all
+    three.
+    """
+    setting = choice.settings[0]
+    part = another_part(rows, options)
+    quiet = fit_setting(part, options, setting, lambda progress: False)
+    maps = [learned, quiet.components]
+    start = mean_map(maps, len(learned))
+    rng = np.random.default_rng(options.seed)
+    start = scale_start(start, rows.X, rows.codes, options.training_neighbors, rng)
+    last = min(LAST_EPOCHS, setting.n_epochs)
+    fewer = replace(options, max_iter=last)
+    components, losses = walk(rows, fewer, replace(setting, n_epochs=last), start, watch)
+    mean = mean_map([components, *maps], options.n_components)
+    return Learned(mean, setting, losses, choice.scores, 1.0)
+
+
+def walk(
+    rows: Rows, options: Options, setting: Setting, start: FloatArray, watch: Watch
+) -> tuple[FloatArray, tuple[float, ...]]:
+    """Descend from a start on all rows; return the map and the epochs' losses."""
+    objective = factored_objective(rows, options)
+    descent = begin_descent(objective, options, setting, start, (options.seed, 1 << 20))
     began = time.monotonic()
     while descent.epoch < setting.n_epochs:
         loss = descent.advance()
@@ -46,10 +104,7 @@ def fit_setting(
         )
         if watch(progress) or settled(descent.losses or [], options.tol):
             break
-    given = options.init if setting.start.name == "array" else start
-    scale = float(np.linalg.norm(start) / max(np.linalg.norm(given), np.finfo(float).tiny))
-    losses = tuple(descent.losses or [])
-    return Learned(learned_map(descent), setting, losses, scores, scale)
+    return learned_map(descent), tuple(descent.losses or [])
 
 
 def settled(losses: Sequence[float], tol: float) -> bool:

@@ -1,0 +1,100 @@
+"""Rows whose loss is seen to be zero from two sums, without inference.
+
+With h = ⌊k/2⌋, a set of k points with more than h of the row's own class votes for that class,
+whatever the others are. So the total of h* is at most
+
+    U = min over n > h of (the n nearest own points + the k−n nearest others),
+
+and that of any other set, which votes for another class or ties, is at least
+
+    B = the h nearest own points + the k−h nearest others
+
+wherever U < B: the sum is convex in n, so it falls up to n = h. If B − U exceeds the largest cost,
+ĥ = h* and the loss is zero. Once learning is under way this holds for most rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from vicinal._kernels._kbest import inner
+from vicinal._types import FloatArray, IntArray
+
+
+@inner
+def insert(least: FloatArray, side: int, n: int, room: int, value: float) -> int:
+    """Put a value among the ``room`` least of a side, ascending; return how many there are."""
+    place = n
+    if n < room:
+        n += 1
+    elif value < least[side, n - 1]:
+        place -= 1
+    else:
+        return n
+    while place > 0 and least[side, place - 1] > value:
+        least[side, place] = least[side, place - 1]
+        place -= 1
+    least[side, place] = value
+    return n
+
+
+@inner
+def gap(least: FloatArray, k: int) -> float:
+    """Return B − U, less what rounding could add; NaN or negative where none is certain.
+
+    ``least[0]`` are the k nearest own distances, ``least[1]`` the k−h nearest others; inf: none.
+    """
+    half = k // 2
+    shared = 0.0
+    for p in range(half):
+        shared += least[0, p]
+    right, wrong = shared + least[0, half], shared
+    for p in range(k - half):
+        wrong += least[1, p]
+    own, other = half + 1, 0
+    for _ in range(k - half - 1):
+        if least[0, own] <= least[1, other]:
+            right += least[0, own]
+            own += 1
+        else:
+            right += least[1, other]
+            other += 1
+    return wrong * (1 - 1e-9) - right
+
+
+@njit(cache=True, nogil=True)
+def unsettled_rows(
+    squared_distances: FloatArray,
+    labels: IntArray,
+    targets: IntArray,
+    k: int,
+    largest: FloatArray,
+    least: FloatArray,
+    out: IntArray,
+) -> int:
+    """Write the rows whose loss may be positive, ascending; return how many.
+
+    ``squared_distances`` and ``labels`` are (m, c) as for ``infer_sets``; ``targets`` (m,) the
+    rows' classes; ``largest`` (R,) the largest cost of each; ``least`` (2, k + 1) is room; ``out``
+    (m,). Time O(m c).
+    """
+    n_found = 0
+    rooms = (k, k - k // 2)
+    for i in range(squared_distances.shape[0]):
+        y = targets[i]
+        for p in range(least.shape[1]):
+            least[0, p] = least[1, p] = np.inf
+        n_own, n_other = 0, 0
+        for j in range(squared_distances.shape[1]):
+            value, r = np.float64(squared_distances[i, j]), labels[i, j]
+            if r < 0 or not value < np.inf:
+                continue
+            if r == y:
+                n_own = insert(least, 0, n_own, rooms[0], value)
+            else:
+                n_other = insert(least, 1, n_other, rooms[1], value)
+        if not gap(least, k) > largest[y]:
+            out[n_found] = i
+            n_found += 1
+    return n_found
