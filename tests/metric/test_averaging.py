@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_digits
 
 from vicinal import MLNG, KNNClassifier
 from vicinal.metric._averaging import mean_map
@@ -14,6 +14,13 @@ from vicinal.metric._averaging import mean_map
 def random_maps(*shapes, seed=0):
     rng = np.random.default_rng(seed)
     return [rng.normal(size=shape) for shape in shapes]
+
+
+def repeated_digits(n=10_200):
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(len(X), size=n)
+    return X[drawn, ::4] + rng.normal(size=(n, 16)), y[drawn]
 
 
 def test_the_mean_map_has_the_mean_metric():
@@ -47,49 +54,47 @@ def test_the_mean_of_one_map_is_that_metric_and_zero_stays_zero():
     assert_array_equal(mean_map([np.zeros((2, 3))]).T @ np.ones(1), np.zeros(3))
 
 
-def test_few_rows_share_the_metric_among_the_settings_that_do_well():
-    X, y = load_wine(return_X_y=True)
-    X = X / X.std(axis=0)
+def test_fewer_rows_share_the_metric_among_the_settings_that_do_well():
+    X, y = repeated_digits(400)
     labels = []
     MLNG(random_state=0, callback=lambda p: labels.append((p.stage, p.setting)) and None).fit(X, y)
     tried = {label for stage, label in labels if stage == "settings"}
     assert len(tried) > 4
-    assert {label for stage, label in labels if stage == "fit"} <= tried
+    fitted = {label for stage, label in labels if stage == "fit"}
+    assert 1 < len(fitted) <= 4
+    assert fitted <= tried
 
 
 def test_many_rows_go_on_from_what_parts_of_them_taught():
-    X, y = load_digits(return_X_y=True)
+    X, y = repeated_digits()
     seen = []
-    metric = MLNG(random_state=0, callback=lambda p: seen.append(p) and None).fit(X, y)
+    options = {"init": "identity", "random_state": 0}
+    metric = MLNG(**options, callback=lambda p: seen.append(p) and None).fit(X, y)
     fit = [p for p in seen if p.stage == "fit"]
     assert [p.epoch for p in fit] == [1, 2, 3]
     assert metric.n_iter_ == 3
     # The last epochs begin where the parts have come to, not where their starts were.
-    first = MLNG(
-        init="identity", learning_rate=metric.learning_rate_, max_iter=1, random_state=0
-    ).fit(X, y)
+    first = MLNG(**options, learning_rate=metric.learning_rate_, max_iter=1).fit(X, y)
     assert fit[0].loss < first.loss_curve_[0]
 
 
 def test_stopping_ends_every_fit_that_shares_in_the_metric():
-    X, y = load_wine(return_X_y=True)
+    X, y = repeated_digits(400)
     seen = []
 
     def stop(progress):
         seen.append(progress.stage)
         return progress.stage == "fit"
 
-    MLNG(random_state=0, callback=stop).fit(X / X.std(axis=0), y)
-    assert seen.count("fit") <= 1
+    MLNG(random_state=0, callback=stop).fit(X, y)
+    assert seen.count("fit") == 1
 
 
-@pytest.mark.parametrize("n_rows", [400, 1600])
+@pytest.mark.parametrize("n_rows", [400, 10_200])
 def test_threads_change_nothing(n_rows):
-    X, y = load_digits(return_X_y=True)
-    maps = [
-        MLNG(random_state=1, n_jobs=n_jobs, max_iter=4).fit(X[:n_rows], y[:n_rows]).components_
-        for n_jobs in (1, 2)
-    ]
+    X, y = repeated_digits(n_rows)
+    options = {"init": "identity", "random_state": 1, "max_iter": 4}
+    maps = [MLNG(n_jobs=n_jobs, **options).fit(X, y).components_ for n_jobs in (1, 2)]
     assert_array_equal(*maps)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric._candidate_search import SEARCHES, require_faiss
 from vicinal.metric._objective import REGULARIZERS
-from vicinal.metric._records import FEW_ROWS
+from vicinal.metric._records import FEW_ROWS, PARTED_ROWS
 
 INITS = ("auto", "identity", "standardised", "whitening", "pca", "lda", "relieff", "zeros")
 SOLVERS = ("factored", "psd")
@@ -95,9 +95,9 @@ def check_candidates(n_candidates: Any, n_rows: int) -> int | None:
 
 
 def check_epochs(max_iter: Any, n_rows: int) -> int:
-    """Return the number of epochs; "auto" walks more of them where each is few steps."""
+    """Return the number of epochs; "auto" walks more of them over few rows and over very many."""
     epochs = check_auto("max_iter", max_iter, check_whole)
-    return int(epochs or (12 if n_rows < FEW_ROWS else 8))
+    return int(epochs or (8 if FEW_ROWS <= n_rows <= PARTED_ROWS[1] else 12))
 
 
 def check_search(search: Any) -> None:

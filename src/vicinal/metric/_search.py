@@ -14,12 +14,12 @@ from vicinal.metric._descents import begin_descent, factored_objective
 from vicinal.metric._factored import FactoredObjective
 from vicinal.metric._initialisation import Start, scatter_of
 from vicinal.metric._optimiser import Descent
-from vicinal.metric._records import FEW_ROWS, Options, Progress, Rows, Setting, Watch
+from vicinal.metric._records import FEW_ROWS, PARTED_ROWS, Options, Progress, Rows, Setting, Watch
 from vicinal.metric._selection import Judge, Trial, thin, vote_score
 from vicinal.metric._starts import make_start, open_starts
 
-# Inner splits of few rows, and how many of their settings may share in the metric.
-N_SPLITS, N_FINALISTS = 4, 4
+# Inner splits of few rows.
+N_SPLITS = 4
 # Rates relative to the root mean square entry of the start, or to the unit of W.
 RATES = {"factored": (0.03, 0.1, 0.01), "psd": (10.0, 3.0, 30.0)}
 # Weights λ of a regulariser to choose from.
@@ -57,8 +57,8 @@ def choose_settings(
     """Return the settings with the lowest inner errors.
 
     All starts walk a quarter of the epochs at the middle rate; the best start walks them at the
-    other rates too. Of many rows the best trial then goes on to the end. Few rows leave it open
-    which setting is the best: four trials go on, and all of them stay that are within a standard
+    other rates too. Of many rows the best trial then goes on to the end. Fewer leave it open
+    which setting is the best: several trials go on, and all of them stay that are within a standard
     error of the best.
     """
     search = Search(rows, options, watch)
@@ -70,17 +70,29 @@ def choose_settings(
     trials = search.begin(middle)
     leader = search.thin(trials, quarter, 1)[0]
     others = [s for s in settings if s.start == leader.setting.start and s != leader.setting]
-    trials = search.thin([*trials, *search.begin(others)], quarter, N_FINALISTS)
-    if len(rows.codes) < FEW_ROWS:
-        return search.choose_several(search.thin(trials, options.max_iter, N_FINALISTS))
-    return search.choose_one(search.thin(trials[:1], options.max_iter, 1)[0])
+    n_finalists = count_finalists(len(rows.codes))
+    trials = search.thin([*trials, *search.begin(others)], quarter, n_finalists)
+    trials = search.thin(trials, options.max_iter, n_finalists)
+    fewer = len(rows.codes) <= PARTED_ROWS[0]
+    return search.choose_several(trials) if fewer else search.choose_one(trials[0])
+
+
+def count_finalists(n_rows: int) -> int:
+    """Return how many trials go on to the end.
+
+    Those that may share in the metric; or two, where trials cost little beside the fit of all rows.
+    """
+    fewest, most = PARTED_ROWS
+    if n_rows <= fewest:
+        return 4
+    return 1 if n_rows <= most else 2
 
 
 class Search:
     """Trials of settings on inner splits that are made once."""
 
     def __init__(self, rows: Rows, options: Options, watch: Watch) -> None:
-        self.options, self.watch = options, watch
+        self.options, self.watch, self.n_rows = options, watch, len(rows.codes)
         self.splits = list(make_splits(rows, options))
         self.judges = [make_judge(train, held, options) for train, held in self.splits]
         self.scatters = [
@@ -103,27 +115,32 @@ class Search:
         return thin(trials, keep)
 
     def choose_several(self, trials: Sequence[Trial]) -> Choice:
-        """Return the settings that cannot be told from the best, each with its best epoch.
-
-        Few rows over-fit within a few epochs, and several splits agree on when.
-        """
+        """Return the settings that cannot be told from the best, each with its epoch to stop at."""
         best = trials[0]
         limit = best.best_score + self.standard_error(best)
         good = [trial for trial in trials if trial.best_score <= limit]
         if best.setting.start.name == "array":
             good = [best]  # of a start that was given, what the rows do not span is kept as it was
-        stops = [replace(t.setting, n_epochs=t.epochs[t.last_good(0.0)]) for t in good]
-        return Choice(tuple(stops), tuple(best.scores))
+        return Choice(tuple(self._stop(trial)[0] for trial in good), tuple(best.scores))
 
     def choose_one(self, trial: Trial) -> Choice:
         """Return a trial's setting, and what it has learned where that is to go on from."""
-        last = trial.last_good(0.5 * self.standard_error(trial))
-        setting = replace(trial.setting, n_epochs=trial.epochs[last])
+        setting, maps = self._stop(trial)
         choice = Choice((setting,), tuple(trial.scores))
         again = setting.start.name == "array" or self.options.solver != "factored"
-        if again or setting.n_epochs == 0:
+        if again or setting.n_epochs == 0 or self.n_rows > PARTED_ROWS[1]:
             return choice
-        return replace(choice, learned=trial.maps[last][0])
+        return replace(choice, learned=maps[0])
+
+    def _stop(self, trial: Trial) -> tuple[Setting, list[FloatArray]]:
+        """Return a trial's setting with the epoch to stop at, and its maps there.
+
+        Few rows over-fit within a few epochs, and several splits agree on when. One split does not
+        tell epochs within half a standard error apart.
+        """
+        tolerance = 0.5 * self.standard_error(trial) if len(self.splits) == 1 else 0.0
+        last = trial.last_good(tolerance)
+        return replace(trial.setting, n_epochs=trial.epochs[last]), trial.maps[last]
 
     def standard_error(self, trial: Trial) -> float:
         """Return the standard error of the lowest held-out error."""
