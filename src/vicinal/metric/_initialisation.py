@@ -53,12 +53,12 @@ class Scatter:
 def scatter_of(X: FloatArray, codes: IntArray, n_features: int) -> Scatter:
     """Return the scatter of dense rows. Time O(n r² + r³)."""
     counts = np.bincount(codes)
-    sums = np.zeros((len(counts), X.shape[1]))
-    np.add.at(sums, codes, X)
-    means = sums / np.maximum(counts, 1)[:, None]
+    members = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
+    means = (members @ X) / np.maximum(counts, 1)[:, None]
     within = X - means[codes].astype(X.dtype)
     covariance = (within.T @ within).astype(np.float64) / len(X)
-    values, directions = eigh(covariance)
+    # Divide and conquer is twice as fast as the default driver at several hundred features.
+    values, directions = eigh(covariance, driver="evd")
     values = np.maximum(values, 0.0)
     centred = means - X.mean(axis=0, dtype=np.float64)
     return Scatter(values, directions, centred, counts / len(X), float(values.sum() / n_features))

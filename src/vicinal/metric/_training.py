@@ -11,7 +11,7 @@ import numpy as np
 from vicinal._types import FloatArray
 from vicinal.metric._averaging import mean_map
 from vicinal.metric._descents import begin_descent, factored_objective, learned_map
-from vicinal.metric._initialisation import scale_start
+from vicinal.metric._initialisation import Scatter, scale_start, scatter_of
 from vicinal.metric._records import Learned, Options, Progress, Rows, Setting, Watch
 from vicinal.metric._search import Choice, another_part, choose_settings, open_settings
 from vicinal.metric._starts import make_start
@@ -37,9 +37,11 @@ def can_split(rows: Rows, options: Options) -> bool:
     return n_held >= 1 and len(rows.codes) - n_held > max(options.n_neighbors, 2)
 
 
-def fit_setting(rows: Rows, options: Options, setting: Setting, watch: Watch) -> Learned:
-    """Fit all rows with a setting, from its start."""
-    start = make_start(setting.start, rows, options, None, np.random.default_rng(options.seed))
+def fit_setting(
+    rows: Rows, options: Options, setting: Setting, watch: Watch, scatter: Scatter | None = None
+) -> Learned:
+    """Fit all rows with a setting, from its start; ``scatter`` is theirs, where it is known."""
+    start = make_start(setting.start, rows, options, scatter, np.random.default_rng(options.seed))
     given = options.init if setting.start.name == "array" else start
     scale = float(np.linalg.norm(start) / max(np.linalg.norm(given), np.finfo(float).tiny))
     components, losses = walk(rows, options, setting, start, watch)
@@ -55,9 +57,11 @@ def fit_settings(rows: Rows, options: Options, choice: Choice, watch: Watch) -> 
             stopped.append(True)
         return bool(stopped)
 
+    discriminant = any(setting.start.name == "lda" for setting in choice.settings)
+    scatter = scatter_of(rows.X, rows.codes, rows.n_features) if discriminant else None
     fitted = []
     for setting in choice.settings:
-        fitted.append(fit_setting(rows, options, setting, watch_all))
+        fitted.append(fit_setting(rows, options, setting, watch_all, scatter))
         if stopped:
             break
     best = replace(fitted[0], scores=choice.scores)
