@@ -23,7 +23,7 @@ from vicinal import MLNG
 from vicinal.metric import _factored
 
 ROWS = (2_000, 8_000, 32_000, 128_000)
-FIXED = {"init": "lda", "learning_rate": 0.1}
+FIXED = {"init": "lda", "learning_rate": 0.1, "max_iter": 12}
 FITS: dict[str, dict[str, Any]] = {
     "defaults": {},
     "12 epochs, approximate lists": {**FIXED, "candidate_search": "approximate"},
