@@ -14,6 +14,7 @@ from vicinal import EGOP, EJOP
 from vicinal.metric import _kernel_ridge as kernel_ridge
 from vicinal.metric import _smoothing as smoothing
 from vicinal.metric._bandwidth import (
+    affordable_points,
     candidate_settings,
     keep_two_regressions,
     preferred,
@@ -47,22 +48,35 @@ def test_the_gradient_is_the_derivative_of_scikit_learns_prediction(weighted):
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_the_jacobian_is_the_derivative_of_the_softmax_of_one_regression_a_class():
+def test_the_jacobian_is_the_derivative_of_one_regression_a_class():
     X, _, rng = data()
     codes = rng.integers(0, 3, len(X))
     codes[:3] = range(3)
     shares = np.eye(3)[codes]
     peer = KernelRidge(alpha=0.3, kernel="rbf", gamma=0.5).fit(X, shares - shares.mean(axis=0))
-
-    def softmax(point):
-        powers = np.exp((peer.predict(point[None])[0] + shares.mean(axis=0)) / 0.5)
-        return powers / powers.sum()
-
     setting = Setting("kernel-ridge", 1.0, ridge=0.3, temperature=0.5)
     reference = make_reference(X, smoothing.class_targets(codes, 3), setting)
     found = gradients_at(X[:5], reference)
-    expected = [numerical_gradient(softmax, x).T for x in X[:5]]
+    expected = [numerical_gradient(lambda p: peer.predict(p[None])[0], x).T for x in X[:5]]
     np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_with_many_classes_gradients_are_taken_at_fewer_points():
+    solved, local = Setting("kernel-ridge", 1.0), Setting("local-linear", 1.0, n_local=50)
+    assert affordable_points(solved, (4000, 600, 1), 1e10, 200) == 4000
+    assert affordable_points(solved, (4000, 600, 26), 2.4e11, 200) == 1000
+    assert affordable_points(solved, (4000, 600, 26), 1e9, 200) == 200
+    assert affordable_points(local, (4000, 20, 26), 2e7, 200) == 1000
+    assert affordable_points(Setting("analytic", 1.0), (4000, 600, 26), 1.0, 200) == 4000
+
+
+def test_the_default_choice_includes_regressions_for_classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 20))
+    y = np.digitize(X[:, 0] + X[:, 1] + rng.normal(size=300), [-0.5, 0.5])
+    metric = EJOP(random_state=0).fit(X, y)
+    assert metric.estimator_ == "kernel-ridge"
+    assert set(metric.feature_relevance_.argsort()[-2:]) == {0, 1}
 
 
 def test_leave_one_out_errors_are_those_of_as_many_refits():

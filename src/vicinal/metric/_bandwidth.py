@@ -47,8 +47,10 @@ _OF_HALVES = 0.01
 _WORTH_AN_ITERATION = 0.01
 # Rows of a half at which kernel ridge regressions are compared.
 _COMPARED_ROWS = 1000
-# Multiplications local linear fits of one half may take.
-_HALF_BUDGET = 1e10
+# Multiplications gradients of one half may take.
+_HALF_BUDGET, _HALF_LEAST = 1e10, 200
+# Multiplications of a local linear fit that cost as much as one of a further column does.
+_OF_COLUMNS = 4
 
 Metric = Callable[[GradientSums, float], FloatArray]
 
@@ -160,7 +162,8 @@ def half_sums(
     found: dict[Setting, GradientSums] = {}
     for family in families(settings):
         reference = make_reference(X, targets, family[0], components=components)
-        points = X[: _affordable(family[0], *X.shape)]
+        shape = (*X.shape, targets.n_columns)
+        points = X[: affordable_points(family[0], shape, _HALF_BUDGET, _HALF_LEAST)]
         sums = evaluate_together(points, reference, family, n_threads=halves.n_threads)
         found.update(zip(family, sums, strict=True))
     return [found[setting] for setting in settings]
@@ -175,16 +178,24 @@ def families(settings: Sequence[Setting]) -> list[list[Setting]]:
     return list(groups.values())
 
 
-def fit_cost(setting: Setting, n_features: int) -> float:
-    """Return roughly how many multiplications a local linear fit takes; 0 for other estimators."""
+def point_cost(setting: Setting, n_rows: int, n_features: int, n_columns: int) -> float:
+    """Return roughly how many multiplications the gradients at a point take beyond the analytic's.
+
+    A local linear fit takes a solve; kernel ridge regression a product for every column of f.
+    """
+    if setting.estimator == "kernel-ridge":
+        return _OF_COLUMNS * float(min(n_rows, MOST_ROWS)) * n_features * (n_columns - 1)
     if setting.estimator != "local-linear" or setting.n_local is None:
         return 0.0
     return float(setting.n_local) * n_features * min(setting.n_local, n_features)
 
 
-def _affordable(setting: Setting, n_rows: int, n_features: int) -> int:
-    cost = fit_cost(setting, n_features)
-    return n_rows if cost == 0 else max(200, min(n_rows, int(_HALF_BUDGET / cost)))
+def affordable_points(
+    setting: Setting, shape: tuple[int, int, int], budget: float, least: int
+) -> int:
+    """Return at how many points gradients can be had for a budget; ``shape`` is (n, d, C)."""
+    cost = point_cost(setting, *shape)
+    return shape[0] if cost == 0 else min(shape[0], max(least, int(budget / cost)))
 
 
 def choose_path(
@@ -315,20 +326,18 @@ def candidate_settings(
     n_rows: int,
     n_features: int,
     ridge: float | None = None,
-    *,
-    solve: bool = True,
 ) -> list[Setting]:
     """Return the settings cross-validation tries for an estimator, or for three with "auto".
 
     What ``base`` already says (``n_local``, ``step``) and a given ``ridge`` stay as they are.
-    "auto" includes kernel ridge regression where ``solve`` says so and all rows can be solved for.
+    "auto" includes kernel ridge regression where all rows can be solved for.
     """
     if base.estimator == "auto":
         kinds = [
             replace(base, estimator="analytic", kernel="gaussian"),
             replace(base, estimator="local-linear"),
         ]
-        if solve and n_rows <= MOST_ROWS:
+        if n_rows <= MOST_ROWS:
             kinds.append(replace(base, estimator="kernel-ridge", kernel="gaussian"))
         lists = [candidate_settings(kind, median, n_rows, n_features, ridge) for kind in kinds]
         return [setting for settings in lists for setting in settings]

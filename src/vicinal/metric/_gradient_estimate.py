@@ -52,7 +52,7 @@ class Setting:
         Of a local linear fit, in mean variances of its neighbours; of kernel ridge regression,
         as it is.
     temperature : float or None
-        Of the softmax over classes; None leaves it out.
+        Of the softmax over classes of a smoother; None leaves it out.
     power : float
         Of the eigenvalues, when the metric is made.
     """
@@ -148,8 +148,7 @@ def gradients_together(
         found = _local_slopes(rows, reference, [s.ridge for s in settings])
     elif setting.estimator == "kernel-ridge":
         assert reference.coefficients is not None
-        fits = ridge_gradients(rows, sample, reference.coefficients)
-        found = [_tempered(*fits, sample, setting)]
+        found = [ridge_gradients(rows, sample, reference.coefficients)[1]]
     elif len(settings) == 1:
         found = [_tempered(*analytic_gradients(rows, sample), sample, setting)]
     else:

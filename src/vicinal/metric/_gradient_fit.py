@@ -23,8 +23,8 @@ from vicinal.metric._gradient_estimate import Reference, Setting
 from vicinal.metric._gradient_sums import GradientSums, metric_components, spectrum
 from vicinal.metric._smoothing import Targets
 
-_MOST_EVALUATIONS = 10_000
-# Multiplications local linear fits may take before fewer evaluation points are taken.
+_LEAST_EVALUATIONS, _MOST_EVALUATIONS = 1000, 10_000
+# Multiplications gradients may take before fewer evaluation points are taken.
 _FIT_BUDGET = 2e11
 
 
@@ -96,7 +96,8 @@ def plan_fit(
         which = f"all {rows}" if len(X) == n_rows else f"all of {len(X)} random {rows}"
         raise ValueError(f"{which}: there is no direction to learn.")
     path = _choose(estimator, X, targets, n_rows, distinct, probe, median, random)
-    points = _evaluation_rows(estimator, path[0], n_rows, X.shape[1], random)
+    shape = (n_rows, X.shape[1], targets.n_columns)
+    points = _evaluation_rows(estimator, path[0], shape, random)
     return FitPlan(tuple(path), points, targets, probe, median, n_rows, X.dtype.name)
 
 
@@ -185,8 +186,7 @@ def _settings(
     if ridge is not None:
         ridge = plain_checks.check_positive("ridge", ridge)
     if bandwidth is None:
-        solve = targets.is_real
-        return selection.candidate_settings(base, median, *shape, ridge, solve=solve)
+        return selection.candidate_settings(base, median, *shape, ridge)
     if bandwidth == "rule":
         return [selection.rule_setting(base, median, *shape, ridge)]
     if base.estimator == "auto":
@@ -197,13 +197,14 @@ def _settings(
 
 
 def _evaluation_rows(
-    told: Any, setting: Setting, n_rows: int, n_features: int, random: Any
+    told: Any, setting: Setting, shape: tuple[int, int, int], random: Any
 ) -> IntArray | None:
     """Return the rows gradients are estimated at, None for all."""
+    n_rows = shape[0]
     if told.n_evaluations is None:
         return None
-    cost = selection.fit_cost(setting, n_features)
-    most = max(1000, min(_MOST_EVALUATIONS, int(_FIT_BUDGET / max(cost, 1))))
+    affordable = selection.affordable_points(setting, shape, _FIT_BUDGET, _LEAST_EVALUATIONS)
+    most = min(_MOST_EVALUATIONS, affordable)
     if not isinstance(told.n_evaluations, str) or told.n_evaluations != "auto":
         most = plain_checks.check_whole("n_evaluations", told.n_evaluations)
     return None if most >= n_rows else np.sort(random.permutation(n_rows)[:most])

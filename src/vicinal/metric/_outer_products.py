@@ -43,9 +43,10 @@ _SHARED = """
         k of the prediction that cross-validation looks at.
     n_evaluations : int, "auto" or None
         At how many random rows gradients are estimated: "auto" is at most 10,000, fewer where
-        local linear fits are costly; None is all.
+        local linear fits, or regressions of many classes, are costly; None is all.
     temperature : float or None
-        T of the softmax over class probabilities; None leaves the softmax out.
+        T of the softmax over class probabilities of "analytic" and "difference"; None leaves the
+        softmax out.
     kernel : {"gaussian", "triangle", "epanechnikov", "biweight"}, default="gaussian"
         "analytic" needs the Gaussian; "local-linear" turns it into Epanechnikov's.
     indicator : {"practical", "theoretical", "none"}, default="practical"
