@@ -69,10 +69,19 @@ def test_rotations_are_those_of_the_drawing(images):
     torch.testing.assert_close(draw(images, turned).T, expected.packed)
 
 
-def test_only_warped_digits_are_drawn_anew_each_epoch():
+def test_only_varied_digits_are_drawn_anew_each_epoch():
     assert DRAWING.at_epoch(3) == DRAWING
     warped = replace(DRAWING, warp=1.0)
     assert len({warped.at_epoch(epoch).seed for epoch in range(5)} | {warped.seed}) == 6
+    bent = replace(DRAWING, bend=1.0)
+    assert bent.at_epoch(0) != bent.at_epoch(1)
+
+
+def test_bent_digits_differ_and_those_for_testing_are_neither_bent_nor_warped(images):
+    plain = draw(images, DRAWING)
+    varied = replace(DRAWING, bend=1.0, warp=1.0)
+    assert (draw(images, replace(DRAWING, bend=1.0)) - plain).abs().max() > 0.01
+    torch.testing.assert_close(draw(images, varied.faithful(3)), plain)
 
 
 def test_signals_stay_on_the_grid_where_a_network_asks_for_them(images):
