@@ -61,6 +61,8 @@ def choose_settings(
     which setting is the best: several trials go on, and all of them stay that are within a standard
     error of the best.
     """
+    if goes_on(len(rows.codes), options):
+        options = part_options(len(rows.codes), options)
     search = Search(rows, options, watch)
     quarter = max(1, options.max_iter // 4)
     first = settings[0]
@@ -75,6 +77,16 @@ def choose_settings(
     trials = search.thin(trials, options.max_iter, n_finalists)
     fewer = len(rows.codes) <= PARTED_ROWS[0]
     return search.choose_several(trials) if fewer else search.choose_one(trials[0])
+
+
+def goes_on(n_rows: int, options: Options) -> bool:
+    """Say whether what parts of the rows have taught is gone on from.
+
+    Not where the start was given as an array, since what the rows do not span of it is kept as it
+    was, and not by steps on W, which would have to begin at zero.
+    """
+    parted = PARTED_ROWS[0] < n_rows <= PARTED_ROWS[1]
+    return parted and options.solver == "factored" and isinstance(options.init, str)
 
 
 def count_finalists(n_rows: int) -> int:
@@ -127,10 +139,8 @@ class Search:
         """Return a trial's setting, and what it has learned where that is to go on from."""
         setting, maps = self._stop(trial)
         choice = Choice((setting,), tuple(trial.scores))
-        again = setting.start.name == "array" or self.options.solver != "factored"
-        if again or setting.n_epochs == 0 or self.n_rows > PARTED_ROWS[1]:
-            return choice
-        return replace(choice, learned=maps[0])
+        kept = goes_on(self.n_rows, self.options) and setting.n_epochs > 0
+        return replace(choice, learned=maps[0]) if kept else choice
 
     def _stop(self, trial: Trial) -> tuple[Setting, list[FloatArray]]:
         """Return a trial's setting with the epoch to stop at, and its maps there.
@@ -193,11 +203,27 @@ def make_splits(rows: Rows, options: Options) -> Iterator[tuple[Rows, Rows]]:
         yield sample.take(fold.train), sample.take(fold.test)
 
 
-def another_part(rows: Rows, options: Options) -> Rows:
-    """Return as many rows as a split trains on, others where there are so many."""
-    size = min(len(rows.codes), options.selection_rows)
-    size = max(1, round((1 - options.validation_fraction) * size))
-    return rows.take(np.sort(draw_order(rows, options)[-size:]))
+def other_parts(rows: Rows, options: Options, n_parts: int) -> Iterator[Rows]:
+    """Yield as many rows as a split trains on, several times, others where there are so many."""
+    size = part_size(len(rows.codes), options)
+    order = draw_order(rows, options)
+    for end in range(len(order), len(order) - n_parts * size, -size):
+        yield rows.take(np.sort(order[max(end - size, 0) : end]))
+
+
+def part_size(n_rows: int, options: Options) -> int:
+    """Return how many rows a split trains on."""
+    return max(1, round((1 - options.validation_fraction) * min(n_rows, options.selection_rows)))
+
+
+def part_options(n_rows: int, options: Options) -> Options:
+    """Return the options for a part of the rows: fewer neighbours, which reach as far as k of all.
+
+    A metric for the neighbourhoods of all rows is then learned from neighbourhoods of that size.
+    """
+    k = options.training_neighbors
+    nearest = 2 * int(k * part_size(n_rows, options) / n_rows / 2) + 1
+    return replace(options, training_neighbors=min(k, max(3, nearest)))
 
 
 def draw_order(rows: Rows, options: Options) -> IntArray:

@@ -13,11 +13,18 @@ from vicinal.metric._averaging import mean_map
 from vicinal.metric._descents import begin_descent, factored_objective, learned_map
 from vicinal.metric._initialisation import Scatter, scale_start, scatter_of
 from vicinal.metric._records import Learned, Options, Progress, Rows, Setting, Watch
-from vicinal.metric._search import Choice, another_part, choose_settings, open_settings
+from vicinal.metric._search import (
+    Choice,
+    choose_settings,
+    open_settings,
+    other_parts,
+    part_options,
+)
 from vicinal.metric._starts import make_start
 
-# Epochs over all rows that go on from what parts of them have taught.
-LAST_EPOCHS = 3
+# Parts of the rows learned from beside the one settings are chosen on, and epochs over all rows
+# that go on from what the parts have taught.
+MORE_PARTS, LAST_EPOCHS = 2, 3
 
 
 def learn(rows: Rows, options: Options, watch: Watch) -> Learned:
@@ -74,21 +81,21 @@ def fit_settings(rows: Rows, options: Options, choice: Choice, watch: Watch) -> 
 def go_on(
     rows: Rows, options: Options, choice: Choice, learned: FloatArray, watch: Watch
 ) -> Learned:
-    """Learn from another part of the rows too, then a few epochs from all of them.
+    """Learn from other parts of the rows too, then a few epochs from all of them.
 
-    The last epochs start from the mean of the two parts' metrics; the result is the mean of all
-    three.
+    The last epochs start from the mean of the parts' metrics; the result is the mean of all.
     """
     setting = choice.settings[0]
-    part = another_part(rows, options)
-    quiet = fit_setting(part, options, setting, lambda progress: False)
-    maps = [learned, quiet.components]
+    fewer = part_options(len(rows.codes), options)
+    parts = other_parts(rows, options, MORE_PARTS)
+    more = [fit_setting(part, fewer, setting, lambda progress: False) for part in parts]
+    maps = [learned, *(fitted.components for fitted in more)]
     start = mean_map(maps, len(learned))
     rng = np.random.default_rng(options.seed)
     start = scale_start(start, rows.X, rows.codes, options.training_neighbors, rng)
     last = min(LAST_EPOCHS, setting.n_epochs)
-    fewer = replace(options, max_iter=last)
-    components, losses = walk(rows, fewer, replace(setting, n_epochs=last), start, watch)
+    shorter = replace(options, max_iter=last)
+    components, losses = walk(rows, shorter, replace(setting, n_epochs=last), start, watch)
     mean = mean_map([components, *maps], options.n_components)
     return Learned(mean, setting, losses, choice.scores, 1.0)
 
