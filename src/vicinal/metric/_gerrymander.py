@@ -118,8 +118,8 @@ class MLNG(MetricLearner):
     approximate one; memory O(n · candidates).
     Where settings are chosen, the result is a mean of metrics: up to 10,000 rows of those of up to
     four settings whose inner errors are within a standard error of the lowest, each learned from
-    all rows; up to 20,000 rows of those of two parts of the rows and of three more epochs over all
-    rows that start from their mean. Above, it is the best setting's alone.
+    all rows; up to 20,000 rows of those of three parts of the rows and of three more epochs over
+    all rows that start from their mean. Above, it is the best setting's alone.
     Departures from the source: exact inference instead of the printed greedy one, Adam on a factor
     instead of steps of 1/t on W, a scaled start, candidate lists.
 
