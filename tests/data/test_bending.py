@@ -63,3 +63,11 @@ def test_the_same_generator_bends_the_same_way_and_images_differ_in_theirs():
     np.testing.assert_array_equal(first, bend_images(images, np.random.default_rng(7)))
     assert np.abs(first[0] - first[1]).max() > 0.1
     assert N_KNOTS >= 4
+
+
+@pytest.mark.parametrize(
+    "broken", [np.zeros((28, 28)), np.full((1, 8, 8), np.nan), np.zeros((0, 8, 8))]
+)
+def test_what_are_no_images_is_refused(broken):
+    with pytest.raises(ValueError, match="images"):
+        bend_images(broken, np.random.default_rng(0))

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from vicinal._types import Dataset as Dataset
     from vicinal._types import Fold as Fold
+    from vicinal.data._bending import bend_images as bend_images
     from vicinal.data._datasets import load_dataset as load_dataset
     from vicinal.data._download import DataCorruptError as DataCorruptError
     from vicinal.data._download import DataUnavailableError as DataUnavailableError
@@ -49,6 +50,7 @@ _HOMES = {
     "vicinal.data._preparation": ("Preparation",),
     "vicinal.data._protocols": ("PROTOCOLS", "inner_split", "make_folds"),
     "vicinal.data._registry": ("list_datasets",),
+    "vicinal.data._bending": ("bend_images",),
     "vicinal.data._signals": ("project_images",),
     "vicinal.data._table_encoder": ("Imputer", "TableEncoder"),
     "vicinal.data._table_files": ("read_frame",),
@@ -65,6 +67,7 @@ __all__ = [
     "Imputer",
     "Preparation",
     "TableEncoder",
+    "bend_images",
     "imputer_for",
     "inner_split",
     "list_datasets",

@@ -6,6 +6,7 @@ import numpy as np
 
 from vicinal._kernels._bending import bend
 from vicinal._types import AnyArray, FloatArray
+from vicinal.data._signals import check_images
 
 N_KNOTS = 7  # four spans an image: on 28 pixels, strokes bend over some 7 of them
 _SPREAD_OF_SPLINE = 0.479  # root mean square of a field whose coefficients have variance one
@@ -38,7 +39,7 @@ def bend_images(
     >>> bool(np.abs(bent - image).max() > 0.1)
     True
     """
-    images = np.ascontiguousarray(images, dtype=np.float32)
+    images = np.ascontiguousarray(check_images(images), dtype=np.float32)
     side = np.array(images.shape[1:], float)[:, None, None]
     knots = generator.normal(
         0.0, 0.05 * strength / _SPREAD_OF_SPLINE, (len(images), 2, *2 * (N_KNOTS,))

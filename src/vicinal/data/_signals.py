@@ -54,7 +54,7 @@ def project_images(
     >>> bool(east > 0.5), bool(north == 0)
     (True, True)
     """
-    images = np.ascontiguousarray(_check_images(images), dtype=np.float32)
+    images = np.ascontiguousarray(check_images(images), dtype=np.float32)
     theta, phi = np.broadcast_arrays(np.asarray(theta, float), np.asarray(phi, float))
     points = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], -1)
     values = sample_hemisphere(
@@ -82,7 +82,8 @@ def draw_warps(n: int, generator: np.random.Generator, *, strength: float = 1.0)
     return warps
 
 
-def _check_images(images: AnyArray) -> AnyArray:
+def check_images(images: AnyArray) -> AnyArray:
+    """Return images as an array (n, height, width), refusing other shapes and infinities."""
     images = np.asarray(images)
     if images.ndim != 3 or 0 in images.shape:
         raise ValueError(
