@@ -56,11 +56,11 @@ def test_the_mean_of_one_map_is_that_metric_and_zero_stays_zero():
 
 def test_fewer_rows_share_the_metric_among_the_settings_that_do_well():
     X, y = repeated_digits(400)
-    labels = []
-    MLNG(random_state=0, callback=lambda p: labels.append((p.stage, p.setting)) and None).fit(X, y)
-    tried = {label for stage, label in labels if stage == "settings"}
+    seen = []
+    MLNG(random_state=0, callback=seen.append).fit(X, y)
+    tried = {p.setting for p in seen if p.stage == "settings"}
     assert len(tried) > 4
-    fitted = {label for stage, label in labels if stage == "fit"}
+    fitted = {p.setting for p in seen if p.stage == "fit"}
     assert 1 < len(fitted) <= 4
     assert fitted <= tried
 
@@ -69,7 +69,7 @@ def test_many_rows_go_on_from_what_parts_of_them_taught():
     X, y = repeated_digits()
     seen = []
     options = {"init": "identity", "random_state": 0}
-    metric = MLNG(**options, callback=lambda p: seen.append(p) and None).fit(X, y)
+    metric = MLNG(**options, callback=seen.append).fit(X, y)
     fit = [p for p in seen if p.stage == "fit"]
     assert [p.epoch for p in fit] == [1, 2, 3]
     assert metric.n_iter_ == 3
