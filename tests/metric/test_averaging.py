@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -56,7 +58,7 @@ def test_the_mean_of_one_map_is_that_metric_and_zero_stays_zero():
 
 def test_fewer_rows_share_the_metric_among_the_settings_that_do_well():
     X, y = repeated_digits(400)
-    seen = []
+    seen: list[Any] = []
     MLNG(random_state=0, callback=seen.append).fit(X, y)
     tried = {p.setting for p in seen if p.stage == "settings"}
     assert len(tried) > 4
@@ -67,7 +69,7 @@ def test_fewer_rows_share_the_metric_among_the_settings_that_do_well():
 
 def test_many_rows_go_on_from_what_parts_of_them_taught():
     X, y = repeated_digits()
-    seen = []
+    seen: list[Any] = []
     options = {"init": "identity", "random_state": 0}
     metric = MLNG(**options, callback=seen.append).fit(X, y)
     fit = [p for p in seen if p.stage == "fit"]
