@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "vicinal._types": ("Dataset", "Fold"),
+    "vicinal.data._bending": ("bend_images",),
     "vicinal.data._datasets": ("load_dataset",),
     "vicinal.data._download": ("DataCorruptError", "DataUnavailableError"),
     "vicinal.data._preparation": ("Preparation",),
     "vicinal.data._protocols": ("PROTOCOLS", "inner_split", "make_folds"),
     "vicinal.data._registry": ("list_datasets",),
-    "vicinal.data._bending": ("bend_images",),
     "vicinal.data._signals": ("project_images",),
     "vicinal.data._table_encoder": ("Imputer", "TableEncoder"),
     "vicinal.data._table_files": ("read_frame",),

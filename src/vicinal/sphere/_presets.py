@@ -27,17 +27,10 @@ class Preset:
     l_max: int | None
     bandwidth: int = 30
     warp: float = 0.0
-    bend: float = 0.0
 
     def drawing(self, **settings: Any) -> Drawing:
         """Return how its images are drawn."""
-        return Drawing(
-            bandwidth=self.bandwidth,
-            l_max=self.l_max,
-            warp=self.warp,
-            bend=self.bend,
-            **settings,
-        )
+        return Drawing(bandwidth=self.bandwidth, l_max=self.l_max, warp=self.warp, **settings)
 
 
 def _compact(n_classes: int) -> nn.Module:
