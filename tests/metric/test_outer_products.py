@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import vicinal
 from vicinal import EGOP, EJOP, GradientWeights, KNNClassifier, KNNRegressor, gradient_metric
+from vicinal.metric._gradient_fit import most_iterations
 from vicinal.metric._gradient_sums import metric_components, principal_angles, spectrum
 
 ESTIMATORS = ["analytic", "difference", "local-linear", "kernel-ridge"]
@@ -93,6 +94,33 @@ def test_iterating_finds_two_features_among_noise():
         for n in (1, 4)
     ]
     assert relevance[1] > max(relevance[0], 0.9)
+
+
+def test_classes_among_noise_are_iterated_on_without_being_asked():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 12))
+    y = (X[:, 0] > 0) + 2 * (X[:, 0] * X[:, 1] > 0)
+    once, default = (EJOP(n_iter=n, random_state=0).fit(X, y) for n in (1, None))
+    assert default.n_iter_ == 2
+    assert default.feature_relevance_[:2].sum() > once.feature_relevance_[:2].sum()
+
+
+@pytest.mark.parametrize(
+    ("learner", "n_rows", "iterations"),
+    [
+        (EJOP(), 999, 1),  # too few to tell whether it helps
+        (EJOP(), 1000, 2),
+        (EJOP(), 5000, 2),
+        (EJOP(), 5001, 1),
+        (EJOP("local-linear"), 2000, 1),
+        (EJOP("local-linear", bandwidth=1.0), 2000, 1),
+        (EJOP(n_iter=4), 50, 4),
+        (EGOP(), 2000, 1),
+        (GradientWeights(), 2000, 1),
+    ],
+)
+def test_only_classes_are_iterated_on_without_being_asked(learner, n_rows, iterations):
+    assert most_iterations(learner, n_rows) == iterations
 
 
 def test_cross_validation_takes_the_bandwidth_that_predicts_better():

@@ -275,7 +275,8 @@ def keep_two_regressions(
         rows = np.asarray(halves.X[train], np.float64)
         rows = rows if start is None else rows @ start.T
         columns = halves.targets.take(train).columns()
-        errors += leave_one_out_errors(rows - rows.mean(axis=0), columns, bandwidths, ridges)
+        centred = rows - rows.mean(axis=0)
+        errors += leave_one_out_errors(centred, columns, bandwidths, ridges, halves.n_threads)
     b, r = np.unravel_index(int(errors.argmin()), errors.shape)
     best = replace(regressions[0], bandwidth=bandwidths[b], ridge=ridges[r])
     others = [setting for setting in settings if setting.estimator != "kernel-ridge"]

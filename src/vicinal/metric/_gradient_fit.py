@@ -21,11 +21,14 @@ from vicinal.metric import _gradient_options as checks
 from vicinal.metric import _options as plain_checks
 from vicinal.metric._gradient_estimate import Reference, Setting
 from vicinal.metric._gradient_sums import GradientSums, metric_components, spectrum
+from vicinal.metric._kernel_ridge import MOST_ROWS
 from vicinal.metric._smoothing import Targets
 
 _LEAST_EVALUATIONS, _MOST_EVALUATIONS = 1000, 10_000
 # Multiplications gradients may take before fewer evaluation points are taken.
 _FIT_BUDGET = 2e11
+# Rows from which on cross-validation tells whether a further iteration helps.
+_ROWS_TO_ITERATE = 1000
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,7 @@ def _choose(
     random: Any,
 ) -> list[Setting]:
     """Return the setting of each iteration."""
-    n_iter = plain_checks.check_whole("n_iter", told.n_iter)
+    n_iter = most_iterations(told, n_rows)
     power = None if told.power is None else plain_checks.check_positive("power", told.power)
     k = plain_checks.check_whole("n_neighbors", told.n_neighbors)
     settings = [
@@ -174,6 +177,14 @@ def _choose(
         lambda sums, q: selection.keep_scale(map_from_sums(told, sums, q), probe, median),
         told._report,
     )
+
+
+def most_iterations(told: Any, n_rows: int) -> int:
+    """Return how many iterations are asked for, or, where none are, may pay."""
+    if told.n_iter is not None:
+        return plain_checks.check_whole("n_iter", told.n_iter)
+    chosen = told.estimator == "auto" and told.bandwidth is None
+    return told._iterations if chosen and _ROWS_TO_ITERATE <= n_rows <= MOST_ROWS else 1
 
 
 def _settings(

@@ -34,6 +34,8 @@ class GradientMetric(MetricLearner):
     gradients_: FloatArray
     # Powers of the eigenvalues that cross-validation tries.
     _powers: tuple[float, ...] = (0.5, 1.0)
+    # Iterations where none are asked for, and rows are neither few nor many.
+    _iterations: int = 1
 
     def __init__(
         self,
@@ -41,7 +43,7 @@ class GradientMetric(MetricLearner):
         *,
         bandwidth: Any = None,
         step: Any = None,
-        n_iter: int = 1,
+        n_iter: int | None = None,
         n_components: int | None = None,
         power: float | None = None,
         n_neighbors: int = 7,

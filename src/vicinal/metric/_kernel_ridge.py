@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from vicinal._types import FloatArray, IntArray
+from vicinal.index._threads import map_blocks
 from vicinal.metric._smoothing import TILE, Sample, log_weights, prior, query_panel, tiles
 
 # Rows the solve, cubic in their number, is made for.
@@ -71,7 +72,11 @@ def ridge_gradients(
 
 
 def leave_one_out_errors(
-    rows: FloatArray, targets: FloatArray, bandwidths: Sequence[float], ridges: Sequence[float]
+    rows: FloatArray,
+    targets: FloatArray,
+    bandwidths: Sequence[float],
+    ridges: Sequence[float],
+    n_threads: int = 1,
 ) -> FloatArray:
     """Return the mean squared error of each row (n, d) predicted from all others, (B, R).
 
@@ -80,16 +85,20 @@ def leave_one_out_errors(
     """
     squared = _squared_distances(np.asarray(rows, np.float64))
     targets = targets - targets.mean(axis=0)
-    errors = np.empty((len(bandwidths), len(ridges)))
-    for b, bandwidth in enumerate(bandwidths):
+
+    def of_bandwidth(bandwidth: float) -> list[float]:
         values, vectors = np.linalg.eigh(_gaussian(squared.copy(), bandwidth))
         values = np.maximum(values, 0)
         turned, shares = vectors.T @ targets, vectors**2
-        for r, ridge in enumerate(ridges):
+        errors = []
+        for ridge in ridges:
             inverse = 1 / (values + ridge)
             residuals = vectors @ (inverse[:, None] * turned) / (shares @ inverse)[:, None]
-            errors[b, r] = (residuals**2).sum(axis=1).mean()
-    return errors
+            errors.append(float((residuals**2).sum(axis=1).mean()))
+        return errors
+
+    # A thread a bandwidth: those of the library spin within a decomposition on a busy machine.
+    return np.array(map_blocks(of_bandwidth, bandwidths, n_threads))
 
 
 def _squared_distances(rows: FloatArray) -> FloatArray:

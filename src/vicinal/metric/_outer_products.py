@@ -22,8 +22,8 @@ _SHARED = """
         estimate (fastest), "difference" its differences over a step, "local-linear" the slope of
         local linear regression (slower, and mostly better), "kernel-ridge" the gradient of kernel
         ridge regression (best where rows are few and noisy; of more than 5000 rows it uses 5000).
-        "auto" lets cross-validation choose between the first, the third and, for a real target
-        and at most 5000 rows, the last.
+        "auto" lets cross-validation choose between the first, the third and, for at most 5000
+        rows, the last.
     bandwidth : float, "rule" or None
         h, in the units of X. None chooses it (for "local-linear", the number of neighbours and
         the ridge) by two-fold cross-validation of the k-NN prediction; "rule" takes a fixed share
@@ -31,9 +31,10 @@ _SHARED = """
     step : float, array of shape (d,) or (d, C), or None
         t of the difference estimator, for all, for each feature, or for each feature and class.
         None chooses it with the bandwidth, or takes h/2.
-    n_iter : int, default=1
+    n_iter : int or None
         Later iterations measure distances by the metric of the one before. Where settings are
-        cross-validated, the path stops where the error hardly falls any more.
+        cross-validated, the path stops where the error hardly falls any more. None is 1; for EJOP
+        with ``estimator="auto"`` and 1000 to 5000 rows it is 2.
     n_components : int or None
         Keep only this many leading eigenvectors.
     power : float or None
@@ -159,6 +160,7 @@ class EJOP(GradientMetric):
     """
 
     classes_: AnyArray
+    _iterations = 2
 
     def _check_input(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         X, y = check_target_input(self, X, y)
