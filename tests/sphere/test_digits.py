@@ -84,6 +84,17 @@ def test_bent_digits_differ_and_those_for_testing_are_neither_bent_nor_warped(im
     torch.testing.assert_close(draw(images, varied.faithful(3)), plain)
 
 
+def test_drawing_leaves_the_number_of_threads_as_it_was(images):
+    n_threads = torch.get_num_threads()
+    try:
+        for wanted in (1, 2):
+            torch.set_num_threads(wanted)
+            draw(images, replace(DRAWING, warp=1.0, bend=1.0))
+            assert torch.get_num_threads() == wanted
+    finally:
+        torch.set_num_threads(n_threads)
+
+
 def test_signals_stay_on_the_grid_where_a_network_asks_for_them(images):
     drawn = draw_digits(images, np.arange(12), replace(DRAWING, l_max=None))
     assert isinstance(drawn, SignalBatches)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numba
 import numpy as np
 import torch
 from torch import Tensor
@@ -102,6 +105,13 @@ def draw_digits(
     -----
     Works in blocks: beyond the result, memory is that of ``BLOCK`` signals.
     """
+    with _threads_of_torch():
+        return _draw_blocks(images, labels, drawing)
+
+
+def _draw_blocks(
+    images: AnyArray, labels: AnyArray, drawing: Drawing
+) -> FragmentBatches | SignalBatches:
     targets = torch.from_numpy(np.ascontiguousarray(labels, dtype=np.int64))
     blocks = [images[start : start + BLOCK] for start in range(0, len(images), BLOCK)]
     if drawing.l_max is None:
@@ -111,6 +121,22 @@ def draw_digits(
     transform = SphericalTransform(drawing.bandwidth, drawing.l_max)
     parts = [_transform(transform, b, i, drawing) for i, b in enumerate(blocks)]
     return FragmentBatches(parts[0].type, torch.cat([p.packed.T for p in parts]), targets)
+
+
+@contextmanager
+def _threads_of_torch() -> Iterator[None]:
+    """Draw in as many threads as torch works in, and leave that number as it was.
+
+    Numba sets the number of OpenMP threads, and torch, on the same OpenMP, would go on with it:
+    a training in one thread would become one in several that wait for each other.
+    """
+    n_threads, drawing_threads = torch.get_num_threads(), numba.get_num_threads()
+    numba.set_num_threads(min(n_threads, drawing_threads))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(drawing_threads)
+        torch.set_num_threads(n_threads)
 
 
 def draw_rotations(n: int, seed: int) -> Tensor:
