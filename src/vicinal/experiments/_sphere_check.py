@@ -13,6 +13,7 @@ import torch
 from .._writing import write_atomically
 from ..sphere._equivariance import equivariance_error
 from ..sphere._fragments import Fragments
+from ..sphere._frame_net import FrameNet
 from ..sphere._network import ClebschGordanNet
 from ..sphere._presets import get_preset
 
@@ -71,8 +72,10 @@ def _errors(
     def measure(module: Callable[[Fragments], Any]) -> float:
         return equivariance_error(module, network.type_in, n_rotations=n_rotations, seed=seed)
 
-    names = ["input", *(f"layer {number + 1}" for number in range(len(network.layers)))]
-    found = [(name, measure(_Until(network, at))) for at, name in enumerate(names)]
+    found = []
+    if isinstance(network, ClebschGordanNet):
+        names = ["input", *(f"layer {number + 1}" for number in range(len(network.layers)))]
+        found = [(name, measure(_Until(network, at))) for at, name in enumerate(names)]
     return [*found, ("whole network", measure(network))]
 
 
@@ -91,13 +94,13 @@ class _Until(torch.nn.Module):
         raise IndexError(self.at)
 
 
-def _build(preset: str, n_layers: int | None) -> ClebschGordanNet:
+def _build(preset: str, n_layers: int | None) -> ClebschGordanNet | FrameNet:
     if n_layers is not None:
         if preset != "thesis":
             raise ValueError(f"only the preset thesis takes a number of layers, not {preset}.")
         return ClebschGordanNet.for_mnist(n_layers=n_layers)
     network = get_preset(preset).build(10)
-    if not isinstance(network, ClebschGordanNet):
+    if not isinstance(network, ClebschGordanNet | FrameNet):
         raise ValueError(
             f"the network of {preset} reads signals on the grid, where no rotation is exact; "
             "check one on fragments."

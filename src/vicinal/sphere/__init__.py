@@ -21,6 +21,7 @@ from vicinal.sphere._correlation import so3_correlation, spherical_correlation
 from vicinal.sphere._equivariance import equivariance_error
 from vicinal.sphere._fragment_type import FragmentType
 from vicinal.sphere._fragments import Fragments
+from vicinal.sphere._frame_net import FrameNet
 from vicinal.sphere._grids import SphericalGrid, spherical_grid
 from vicinal.sphere._harmonics import spherical_harmonics
 from vicinal.sphere._invariants import Invariants
@@ -49,6 +50,7 @@ __all__ = [
     "CovariantLinear",
     "FragmentType",
     "Fragments",
+    "FrameNet",
     "Invariants",
     "SO3Transform",
     "SampleNorm",

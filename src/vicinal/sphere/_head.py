@@ -15,9 +15,19 @@ class InvariantBatchNorm(nn.BatchNorm1d):
     """
 
     def forward(self, values: Tensor) -> Tensor:
-        """Normalise each column of (batch, features)."""
+        """Normalise each feature of (batch, features, ...)."""
         if count_processes() == 1 or not self.training:
             return super().forward(values)
+        if values.ndim == 2:
+            return self._normalise(values)
+        last = values.movedim(1, -1)
+        return self._normalise(last.flatten(0, -2)).view(last.shape).movedim(-1, 1)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.ndim < 2:
+            raise ValueError(f"expected (batch, features, ...), got {tuple(input.shape)}.")
+
+    def _normalise(self, values: Tensor) -> Tensor:
         ones = values.new_full((1, values.shape[1]), len(values))
         sums = sum_over_processes(torch.cat([values.sum(0, keepdim=True), ones]))
         n, mean = sums[1], sums[0] / sums[1]

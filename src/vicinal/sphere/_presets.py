@@ -11,6 +11,7 @@ from torch import nn
 from ._correlation_net import CorrelationNet
 from ._digits import Drawing
 from ._fragment_type import FragmentType
+from ._frame_net import FrameNet
 from ._network import ClebschGordanNet
 from ._planar import PlanarNet
 from ._training import TrainingPlan
@@ -27,21 +28,26 @@ class Preset:
     l_max: int | None
     bandwidth: int = 30
     warp: float = 0.0
+    bend: float = 0.0
 
     def drawing(self, **settings: Any) -> Drawing:
         """Return how its images are drawn."""
-        return Drawing(bandwidth=self.bandwidth, l_max=self.l_max, warp=self.warp, **settings)
+        return Drawing(
+            bandwidth=self.bandwidth, l_max=self.l_max, warp=self.warp, bend=self.bend, **settings
+        )
+
+
+_COMPACT = (
+    FragmentType([14, 12, 10, 9, 8, 7, 6, 5, 4, 3]),
+    FragmentType([14, 10, 9, 8, 7, 6, 5, 4, 3]),
+    FragmentType([24, 10, 8, 6, 5, 4]),
+)
 
 
 def _compact(n_classes: int) -> nn.Module:
-    hidden = [
-        FragmentType([14, 12, 10, 9, 8, 7, 6, 5, 4, 3]),
-        FragmentType([14, 10, 9, 8, 7, 6, 5, 4, 3]),
-        FragmentType([24, 10, 8, 6, 5, 4]),
-    ]
     return ClebschGordanNet(
         FragmentType.uniform(1, 18),
-        hidden,
+        _COMPACT,
         n_outputs=n_classes,
         pairs="unordered",
         invariants="power",
@@ -65,6 +71,15 @@ _PRESETS = (
         TrainingPlan(n_epochs=9, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
         l_max=18,
         warp=1.0,
+    ),
+    Preset(
+        "frame",
+        "the layers of compact, and convolutions round the centroid; warped and bent digits",
+        lambda n_classes: FrameNet(18, n_classes, hidden=_COMPACT, dropout=0.2),
+        TrainingPlan(n_epochs=12, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
+        l_max=18,
+        warp=1.0,
+        bend=0.5,
     ),
     Preset(
         "correlation",

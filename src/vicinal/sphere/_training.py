@@ -1,8 +1,9 @@
 """Training with checkpoints: the same weights whether or not it was stopped on the way.
 
 Nothing random is carried from step to step. The rows of step s of epoch e follow from the seed
-and e, the rate from the step's number; so a checkpoint holds weights, the optimiser's moments
-and two counters, and loading one runs no code.
+and e, what a network draws for itself (dropout, a view's angle) from the seed, e and s, the rate
+from the step's number; so a checkpoint holds weights, the optimiser's moments and two counters,
+and loading one runs no code.
 """
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ def train(
     Notes
     -----
     Under ``torchrun`` each process takes its share of every batch and gradients are averaged by
-    DistributedDataParallel, so that processes change nothing but rounding.
+    DistributedDataParallel, so that processes change nothing but rounding, and what a network
+    draws for itself, if it does.
     """
     state = _make_state(model, plan)
     if checkpoint is not None and checkpoint.exists():
@@ -219,7 +221,9 @@ def _take_step(
 ) -> float:
     mine = rows.tensor_split(count_processes())[process_rank()]
     labels = batches.labels[mine]
-    scores = network(batches.take(mine))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(_mix(_mix(plan.seed, state.epoch), state.step) + process_rank())
+        scores = network(batches.take(mine))
     losses = nn.functional.cross_entropy(
         scores, labels, reduction="sum", label_smoothing=plan.smoothing
     )
