@@ -80,6 +80,19 @@ def test_many_rows_go_on_from_what_parts_of_them_taught():
     assert fit[0].loss < first.loss_curve_[0]
 
 
+def test_larger_votes_learn_from_all_of_many_rows_from_the_start():
+    X, y = repeated_digits()
+    seen: list[Any] = []
+    options = {"init": "identity", "random_state": 0, "max_iter": 4}
+    metric = MLNG(11, **options, callback=seen.append).fit(X, y)
+    fit = [p for p in seen if p.stage == "fit"]
+    assert [p.epoch for p in fit] == list(range(1, metric.n_iter_ + 1))
+    # They begin at the start, with seven neighbours, as a fit of this setting alone does.
+    alone = MLNG(11, training_neighbors=7, learning_rate=metric.learning_rate_, **options).fit(X, y)
+    assert metric.loss_curve_ == alone.loss_curve_[: metric.n_iter_]
+    assert not np.allclose(metric.components_, alone.components_)
+
+
 def test_stopping_ends_every_fit_that_shares_in_the_metric():
     X, y = repeated_digits(400)
     seen = []

@@ -43,7 +43,8 @@ class MLNG(MetricLearner):
         The k the metric will be used with.
     training_neighbors : int or "auto"
         The k the loss counts with; "auto" is ``n_neighbors``, or 7 (else 5) where that is more and
-        every class has rows enough: larger sets say more about a row's surroundings.
+        every class has rows enough: larger sets say more about a row's surroundings. It is 7 for
+        larger ``n_neighbors`` too from 10,000 to 20,000 rows.
     n_components : int or None
         Rows of the map. None lets ``init`` decide (all features, or fewer where that does better;
         a mean of several metrics of few components has up to four times as many).
@@ -119,7 +120,8 @@ class MLNG(MetricLearner):
     Where settings are chosen, the result is a mean of metrics: up to 10,000 rows of those of up to
     four settings whose inner errors are within a standard error of the lowest, each learned from
     all rows; up to 20,000 rows of those of three parts of the rows and of three more epochs over
-    all rows that start from their mean. Above, it is the best setting's alone.
+    all rows that start from their mean, or, where more than five neighbours vote, of the parts'
+    mean and of the metric learned from all rows. Above, it is the best setting's alone.
     Departures from the source: exact inference instead of the printed greedy one, Adam on a factor
     instead of steps of 1/t on W, a scaled start, candidate lists.
 

@@ -134,8 +134,10 @@ def choose_training_neighbors(codes: IntArray, n_neighbors: int) -> int:
     """Return the k to learn with: 7 where k is less and the classes are large enough, else k.
 
     A vote of three says little about a row; sets of seven average over more of its surroundings
-    and carry over to the smaller vote.
+    and carry over to the smaller vote. Of many rows they serve larger votes as well, sooner.
     """
+    if n_neighbors > 7 and PARTED_ROWS[0] < len(codes) <= PARTED_ROWS[1]:
+        return 7
     skipped = count_infeasible(codes, n_neighbors)
     larger = [k for k in (7, 5) if n_neighbors < k < len(codes)]
     return next((k for k in larger if count_infeasible(codes, k) == skipped), n_neighbors)

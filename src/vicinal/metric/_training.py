@@ -23,8 +23,9 @@ from vicinal.metric._search import (
 from vicinal.metric._starts import make_start
 
 # Parts of the rows learned from beside the one settings are chosen on, and epochs over all rows
-# that go on from what the parts have taught.
-MORE_PARTS, LAST_EPOCHS = 2, 3
+# that go on from what the parts have taught: enough for votes of few neighbours. Those of more
+# neighbours gain from all epochs over all rows.
+MORE_PARTS, LAST_EPOCHS, FEW_NEIGHBORS = 2, 3, 5
 
 
 def learn(rows: Rows, options: Options, watch: Watch) -> Learned:
@@ -81,23 +82,35 @@ def fit_settings(rows: Rows, options: Options, choice: Choice, watch: Watch) -> 
 def go_on(
     rows: Rows, options: Options, choice: Choice, learned: FloatArray, watch: Watch
 ) -> Learned:
-    """Learn from other parts of the rows too, then a few epochs from all of them.
+    """Learn from other parts of the rows too, then from all of them.
 
-    The last epochs start from the mean of the parts' metrics; the result is the mean of all.
+    Where few neighbours vote, a few epochs over all rows start from the mean of the parts' metrics;
+    the result is the mean of all. Where more do, all rows are learned from as the parts were, from
+    the start; the result is the mean of that metric and of the parts' mean.
     """
     setting = choice.settings[0]
     fewer = part_options(len(rows.codes), options)
     parts = other_parts(rows, options, MORE_PARTS)
     more = [fit_setting(part, fewer, setting, lambda progress: False) for part in parts]
     maps = [learned, *(fitted.components for fitted in more)]
-    start = mean_map(maps, len(learned))
+    if options.n_neighbors > FEW_NEIGHBORS:
+        whole = fit_setting(rows, options, setting, watch)
+        mean = mean_map([whole.components, mean_map(maps)], options.n_components)
+        return replace(whole, components=mean, scores=choice.scores)
+    components, losses = walk_on(rows, options, setting, mean_map(maps, len(learned)), watch)
+    mean = mean_map([components, *maps], options.n_components)
+    return Learned(mean, setting, losses, choice.scores, 1.0)
+
+
+def walk_on(
+    rows: Rows, options: Options, setting: Setting, start: FloatArray, watch: Watch
+) -> tuple[FloatArray, tuple[float, ...]]:
+    """Walk the last epochs over all rows, from what parts of them have taught."""
     rng = np.random.default_rng(options.seed)
     start = scale_start(start, rows.X, rows.codes, options.training_neighbors, rng)
     last = min(LAST_EPOCHS, setting.n_epochs)
     shorter = replace(options, max_iter=last)
-    components, losses = walk(rows, shorter, replace(setting, n_epochs=last), start, watch)
-    mean = mean_map([components, *maps], options.n_components)
-    return Learned(mean, setting, losses, choice.scores, 1.0)
+    return walk(rows, shorter, replace(setting, n_epochs=last), start, watch)
 
 
 def walk(
