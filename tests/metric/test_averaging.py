@@ -67,6 +67,15 @@ def test_fewer_rows_share_the_metric_among_the_settings_that_do_well():
     assert fitted <= tried
 
 
+def test_two_settings_at_most_share_where_a_sample_has_chosen_them():
+    X, y = repeated_digits(6_600)
+    X = X + np.random.default_rng(1).normal(0, 6, X.shape)  # so hard that settings err alike
+    seen: list[Any] = []
+    MLNG(random_state=0, max_iter=2, callback=seen.append).fit(X, y)
+    assert len({p.setting for p in seen if p.stage == "settings"}) > 4
+    assert len({p.setting for p in seen if p.stage == "fit"}) == 2
+
+
 def test_many_rows_go_on_from_what_parts_of_them_taught():
     X, y = repeated_digits()
     seen: list[Any] = []

@@ -117,11 +117,12 @@ class MLNG(MetricLearner):
     -----
     Time O(n (d p + R k + k³)) an epoch, O(n² p) an exact search for candidates, O(n p log n) an
     approximate one; memory O(n · candidates).
-    Where settings are chosen, the result is a mean of metrics: up to 10,000 rows of those of up to
-    four settings whose inner errors are within a standard error of the lowest, each learned from
-    all rows; up to 20,000 rows of those of three parts of the rows and of three more epochs over
-    all rows that start from their mean, or, where more than five neighbours vote, of the parts'
-    mean and of the metric learned from all rows. Above, it is the best setting's alone.
+    Where settings are chosen, the result is a mean of metrics. Up to 10,000 rows: of those of up to
+    four settings (two above 6,500 rows) whose inner errors are within a standard error of the
+    lowest, each learned from all rows. Up to 20,000 rows: of those of three parts of the rows and
+    of three more epochs over all rows that start from their mean, or, where more than five
+    neighbours vote, of the parts' mean and of the metric learned from all rows. Above, it is the
+    best setting's alone.
     Departures from the source: exact inference instead of the printed greedy one, Adam on a factor
     instead of steps of 1/t on W, a scaled start, candidate lists.
 

@@ -72,7 +72,7 @@ def choose_settings(
     trials = search.begin(middle)
     leader = search.thin(trials, quarter, 1)[0]
     others = [s for s in settings if s.start == leader.setting.start and s != leader.setting]
-    n_finalists = count_finalists(len(rows.codes))
+    n_finalists = count_finalists(len(rows.codes), options)
     trials = search.thin([*trials, *search.begin(others)], quarter, n_finalists)
     trials = search.thin(trials, options.max_iter, n_finalists)
     fewer = len(rows.codes) <= PARTED_ROWS[0]
@@ -89,15 +89,15 @@ def goes_on(n_rows: int, options: Options) -> bool:
     return parted and options.solver == "factored" and isinstance(options.init, str)
 
 
-def count_finalists(n_rows: int) -> int:
-    """Return how many trials go on to the end.
+def count_finalists(n_rows: int, options: Options) -> int:
+    """Return how many trials go on to the end: those that may share in the metric.
 
-    Those that may share in the metric; or two, where trials cost little beside the fit of all rows.
+    Four of few rows. Two where settings are chosen on a sample: fits of all rows cost more than
+    trials, and means of three or four metrics erred no less. One where parts share in the metric.
     """
-    fewest, most = PARTED_ROWS
-    if n_rows <= fewest:
+    if n_rows <= options.selection_rows:
         return 4
-    return 1 if n_rows <= most else 2
+    return 1 if PARTED_ROWS[0] < n_rows <= PARTED_ROWS[1] else 2
 
 
 class Search:
