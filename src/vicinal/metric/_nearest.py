@@ -31,9 +31,13 @@ def nearest_rows(
     sample = np.ascontiguousarray(columns[:, ::SAMPLE])
     out = np.empty((len(queries), k), np.int64)
 
+    def none_of(rows: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        # No query is a column, no run is of its class. The types are those that searches for
+        # candidates have: another signature would be compiled once more.
+        return np.full(len(rows), -1), *np.zeros((2, len(rows)), np.int32)
+
     def search(rows: IntArray, limits: FloatArray) -> IntArray:
-        nothing = np.zeros(len(rows), np.int32)
-        lists = shortlists(wanted[rows], columns, nothing - 1, nothing, nothing, limits, (0, k))
+        lists = shortlists(wanted[rows], columns, *none_of(rows), limits, (0, k))
         found = np.empty((len(rows), k), np.int32)
         write_candidates(*lists, 0, k, found)
         out[rows] = nearest_first(wanted[rows], points, found)
@@ -41,8 +45,7 @@ def nearest_rows(
 
     def search_block(first: int) -> None:
         rows = np.arange(first, min(first + ROWS, len(queries)))
-        nothing = np.zeros(len(rows), np.int32)
-        limits = likely_limits(wanted[rows], sample, nothing - 1, nothing, nothing, (0, k))
+        limits = likely_limits(wanted[rows], sample, *none_of(rows), (0, k))
         short = search(rows, limits)
         search(short, np.full((len(short), 2), np.inf, np.float32))
 
