@@ -48,6 +48,14 @@ def test_the_margin_is_the_median_gap_whatever_the_unit(unit):
     assert np.median(np.abs(gaps)) == pytest.approx(1.0)
 
 
+def test_a_scaled_start_keeps_its_type():
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    start = np.eye(3, dtype=np.float32)
+    scaled = scale_start(start, X, np.arange(60) % 2, 3, np.random.default_rng(1))
+    assert scaled.dtype == np.float32
+    assert not np.array_equal(scaled, start)
+
+
 def test_rows_that_are_all_equal_leave_the_start_as_it_is():
     start = scale_start(np.eye(2), np.ones((20, 2)), np.arange(20) % 2, 3, np.random.default_rng(0))
     assert_allclose(start, np.eye(2))

@@ -133,7 +133,10 @@ def scale_start(
     probes = rng.permutation(len(codes))[:n_probes]
     sizes = np.abs(vote_gaps(mapped, codes.astype(np.int32), n_neighbors, probes))
     known = sizes[(sizes > 0) & np.isfinite(sizes)]
-    return components / np.sqrt(np.median(known)) if len(known) else components
+    if not len(known):
+        return components
+    # In float64 the quotient would have all epochs that begin here walked in float64.
+    return (components / np.sqrt(np.median(known))).astype(components.dtype)
 
 
 def vote_gaps(mapped: FloatArray, codes: IntArray, k: int, probes: IntArray) -> FloatArray:
