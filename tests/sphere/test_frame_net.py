@@ -15,6 +15,7 @@ from vicinal.sphere import (
     FragmentType,
     FrameNet,
     SphericalTransform,
+    _head,
     equivariance_error,
     random_rotations,
     spherical_harmonics,
@@ -122,6 +123,18 @@ def test_turning_a_view_by_what_pooling_joins_changes_nothing():
     joined = 4 * 2 * math.pi / 16
     views = [net.features(net.view(fragments, angle)) for angle in (0.1, 0.1 + joined)]
     torch.testing.assert_close(*views, rtol=1e-4, atol=1e-5)
+
+
+def test_norms_of_several_processes_are_those_of_one_on_views_too(monkeypatch):
+    views = torch.randn(6, 3, 4, 5, generator=torch.Generator().manual_seed(0))
+    expected, found = torch.nn.BatchNorm2d(3), _head.InvariantBatchNorm(3)
+    monkeypatch.setattr(_head, "count_processes", lambda: 2)
+    monkeypatch.setattr(_head, "sum_over_processes", lambda values: values)  # the other has no rows
+    torch.testing.assert_close(found(views), expected(views))
+    assert found.running_mean is not None
+    assert found.running_var is not None
+    torch.testing.assert_close(found.running_mean, expected.running_mean)
+    torch.testing.assert_close(found.running_var, expected.running_var)
 
 
 @pytest.mark.parametrize("hidden", [(), (FragmentType([3, 2, 2]), FragmentType([2, 2]))])

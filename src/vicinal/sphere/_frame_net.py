@@ -49,9 +49,9 @@ class FrameNet(nn.Module):
 
     The signal is turned until its centroid lies above the pole and is drawn on rings round it,
     from the coefficients, by one matrix product. Convolutions go round the rings and the maximum
-    over sectors is taken, so that turning by whole sectors changes nothing; an angle that turns
-    with the signal [puny2022] settles the rest. The scores of a rotated signal are the scores of
-    the signal, exactly.
+    over sectors is taken, so that turning by the four sectors that pooling joins changes nothing;
+    an angle that turns with the signal [puny2022] settles the rest. The scores of a rotated signal
+    are the scores of the signal, exactly.
 
     Products of fragments see a signal as a whole and have to learn what is next to what; on the
     rings neighbourhood is given. In exchange a signal whose centroid is at the sphere's centre
@@ -68,7 +68,7 @@ class FrameNet(nn.Module):
     hidden : sequence of FragmentType, default=()
         Types of the residual Clebsch–Gordan layers beside the rings; none if empty.
     widths : three int, default=(16, 32, 64)
-        Channels of the convolutions, the last of two layers each.
+        Channels of the convolutions, the last two of two layers each.
     n_rings, n_sectors : int, default=20, 48
         Points of the view, to the equator; multiples of four.
     n_views : int, default=4
