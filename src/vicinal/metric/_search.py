@@ -10,6 +10,7 @@ from scipy import sparse
 
 from vicinal._types import FloatArray, IntArray
 from vicinal.data._protocols import inner_split
+from vicinal.metric._averaging import mean_map
 from vicinal.metric._descents import begin_descent, factored_objective
 from vicinal.metric._factored import FactoredObjective
 from vicinal.metric._initialisation import Start, scatter_of
@@ -42,12 +43,14 @@ def open_settings(rows: Rows, options: Options) -> list[Setting]:
 class Choice:
     """The settings with the lowest inner errors, best first, each with the epoch to stop at.
 
-    ``scores`` are the inner scores of the best; ``learned`` is the map it has found by that epoch,
-    where rows are many enough to go on from there.
+    ``scores`` are the inner scores of the best; ``companion`` is a setting of another kind, whose
+    metric counts as much as those of all the others together; ``learned`` is the map the best has
+    found by its epoch, where rows are many enough to go on from there.
     """
 
     settings: tuple[Setting, ...]
     scores: tuple[float, ...]
+    companion: Setting | None = None
     learned: FloatArray | None = None
 
 
@@ -59,7 +62,8 @@ def choose_settings(
     All starts walk a quarter of the epochs at the middle rate; the best start walks them at the
     other rates too. Of many rows the best trial then goes on to the end. Fewer leave it open
     which setting is the best: several trials go on, and all of them stay that are within a standard
-    error of the best.
+    error of the best. A companion from another kind of start joins them where the mean metric is
+    not clearly worse for it.
     """
     if goes_on(len(rows.codes), options):
         options = part_options(len(rows.codes), options)
@@ -75,8 +79,10 @@ def choose_settings(
     n_finalists = count_finalists(len(rows.codes), options)
     trials = search.thin([*trials, *search.begin(others)], quarter, n_finalists)
     trials = search.thin(trials, options.max_iter, n_finalists)
-    fewer = len(rows.codes) <= PARTED_ROWS[0]
-    return search.choose_several(trials) if fewer else search.choose_one(trials[0])
+    if len(rows.codes) > PARTED_ROWS[0]:
+        return search.choose_one(trials[0])
+    companions = search.begin(companion_settings(rows, options, trials[0].setting))
+    return search.choose_several(trials, search.thin(companions, options.max_iter, 1))
 
 
 def goes_on(n_rows: int, options: Options) -> bool:
@@ -98,6 +104,23 @@ def count_finalists(n_rows: int, options: Options) -> int:
     if n_rows <= options.selection_rows:
         return 4
     return 1 if PARTED_ROWS[0] < n_rows <= PARTED_ROWS[1] else 2
+
+
+def companion_settings(rows: Rows, options: Options, leader: Setting) -> list[Setting]:
+    """Return a setting whose metric errs elsewhere than those of the leader's kind of start.
+
+    ReliefF's diagonal knows features, the other starts' scatter directions; the mean of the two
+    metrics errs less than each. Not so where a feature has hundreds of rows to learn from, or
+    hardly one. Where settings are chosen on a sample, another fit of all rows costs too much.
+    """
+    n_rows, width = rows.X.shape
+    apt = max(FEW_ROWS, 2 * width) <= n_rows <= min(100 * width, options.selection_rows)
+    apt = apt and not sparse.issparse(rows.X)
+    asked = isinstance(options.init, str) and options.init == "auto"
+    full = options.n_components is None or options.n_components >= width
+    if not (apt and asked and full and options.solver == "factored"):
+        return []
+    return [replace(leader, start=Start("relieff"))]
 
 
 class Search:
@@ -126,14 +149,32 @@ class Search:
             self._report(trial)
         return thin(trials, keep)
 
-    def choose_several(self, trials: Sequence[Trial]) -> Choice:
-        """Return the settings that cannot be told from the best, each with its epoch to stop at."""
+    def choose_several(self, trials: Sequence[Trial], companions: Sequence[Trial]) -> Choice:
+        """Return the settings that cannot be told from the best, each with its epoch to stop at.
+
+        Companions join them where the mean of the metrics is not clearly worse for it.
+        """
         best = trials[0]
-        limit = best.best_score + self.standard_error(best)
+        error = self.standard_error(best)
+        limit = best.best_score + error
         good = [trial for trial in trials if trial.best_score <= limit]
         if best.setting.start.name == "array":
             good = [best]  # of a start that was given, what the rows do not span is kept as it was
-        return Choice(tuple(self._stop(trial)[0] for trial in good), tuple(best.scores))
+        choice = Choice(tuple(self._stop(trial)[0] for trial in good), tuple(best.scores))
+        alone = self.score_mean(good, [])
+        for companion in companions:
+            if self.score_mean(good, [companion]) <= alone + 0.5 * error:
+                choice = replace(choice, companion=self._stop(companion)[0])
+        return choice
+
+    def score_mean(self, trials: Sequence[Trial], companions: Sequence[Trial]) -> float:
+        """Return the score of the mean of the trials' metrics, each at its epoch to stop at."""
+        scores = []
+        for split, judge in enumerate(self.judges):
+            mean = mean_map([self._stop(trial)[1][split] for trial in trials])
+            others = [self._stop(companion)[1][split] for companion in companions]
+            scores.append(judge(mean_map([mean, *others])))
+        return float(np.mean(scores))
 
     def choose_one(self, trial: Trial) -> Choice:
         """Return a trial's setting, and what it has learned where that is to go on from."""

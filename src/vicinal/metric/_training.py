@@ -57,7 +57,10 @@ def fit_setting(
 
 
 def fit_settings(rows: Rows, options: Options, choice: Choice, watch: Watch) -> Learned:
-    """Fit all rows with each of the chosen settings and take the mean of the metrics."""
+    """Fit all rows with each of the chosen settings and take the mean of the metrics.
+
+    A companion counts as much as all the others together: it errs elsewhere.
+    """
     stopped: list[bool] = []
 
     def watch_all(progress: Progress) -> bool:
@@ -73,9 +76,12 @@ def fit_settings(rows: Rows, options: Options, choice: Choice, watch: Watch) -> 
         if stopped:
             break
     best = replace(fitted[0], scores=choice.scores)
-    if len(fitted) == 1:
-        return best
     maps = [learned.components for learned in fitted]
+    if choice.companion is not None and not stopped:
+        companion = fit_setting(rows, options, choice.companion, watch_all)
+        maps = [mean_map(maps), companion.components]
+    if len(maps) == 1:
+        return best
     return replace(best, components=mean_map(maps, options.n_components))
 
 
