@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,7 +58,8 @@ def test_no_companion_where_it_would_not_pay_or_was_not_asked_for(n_rows, n_feat
 
 def test_sparse_rows_have_no_companion():
     rows, options = classes_in_noise(1600, 20)
-    thin = Rows(sparse.csr_array(rows.X), rows.codes, 20, None, None)  # type: ignore[arg-type]
+    thin_X: Any = sparse.csr_array(rows.X)
+    thin = Rows(thin_X, rows.codes, 20, None, None)
     assert companion_settings(thin, options, LEADER) == []
 
 
