@@ -109,6 +109,7 @@ def test_two_processes_train_what_one_does(trained, tmp_path):
         (("--preset", "best"), "no preset 'best'"),
         (("--train", "upside-down"), "'plain' or 'rotated'"),
         (("--protocol", "exact"), "protocol='exact'"),
+        (("--projection", "mercator"), "projection='mercator'"),
         (("--threads", "0"), "--threads 0"),
         (("--validation", "5000"), "leave none"),
         (("--epochs", "0"), "n_epochs=0"),
@@ -134,6 +135,22 @@ def test_a_folder_with_another_training_is_refused(run, trained):
     done = run(*QUICK, "--seed", "3", "--out", folder / "run")
     assert done.code == 2
     assert "another configuration (seed: there 0, now 3)" in done.err
+
+
+def test_how_digits_lie_on_the_sphere_is_part_of_a_training(run, trained):
+    _, folder = trained
+    done = run(*QUICK, "--projection", "stereographic", "--out", folder / "run")
+    assert done.code == 2
+    assert "projection: there 'lambert', now 'stereographic'" in done.err.replace('"', "'")
+
+
+def test_a_training_on_stereographic_digits_says_so(run, tmp_path):
+    few = ("--n-train", "100", "--test", "rotated", "--projection", "stereographic")
+    done = run(*QUICK, *few, "--out", tmp_path / "run")
+    assert done.code == 0
+    assert "by the stereographic map" in (tmp_path / "run" / "report.html").read_text()
+    records = json.loads((tmp_path / "run" / "results.json").read_text())["records"]
+    assert [record["projection"] for record in records] == ["stereographic"]
 
 
 def test_presets_are_listed(run):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from vicinal.data._signals import draw_warps, project_images
+from vicinal.data._signals import PROJECTIONS, draw_warps, project_images
 
 
 def _fine_grid(n: int = 3000, n_longitudes: int = 400):
@@ -27,25 +27,57 @@ def test_a_pixel_covers_the_same_area_wherever_it_is(pixel):
     assert covered == pytest.approx(2 * np.pi * share, rel=0.01)
 
 
-def test_the_centre_of_the_image_lies_at_the_pole():
+@pytest.mark.parametrize("pixel", [(14, 14), (14, 22), (7, 7), (3, 14)])
+def test_the_stereographic_map_draws_the_centre_larger(pixel):
+    image = np.zeros((1, 29, 29))
+    image[0, *pixel] = 1.0
+    theta, phi, cell = _fine_grid()
+    covered = project_images(image, theta, phi, projection="stereographic").sum() * cell
+    squared_radius = ((pixel[0] - 14) ** 2 + (pixel[1] - 14) ** 2) / 14.5**2
+    assert covered == pytest.approx(4 / (1 + squared_radius) ** 2 / 14.5**2, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("projection", "radius"),
+    [("lambert", lambda t: np.sqrt(2) * np.sin(t / 2)), ("stereographic", lambda t: np.tan(t / 2))],
+)
+def test_colatitude_is_distance_from_the_centre_by_the_maps_rule(projection, radius):
+    ramp = np.broadcast_to((np.arange(29) - 14) / 14.5, (1, 29, 29))  # how far to the right
+    theta = np.linspace(0, 1.5, 12)
+    seen = project_images(ramp, theta, np.zeros(12), projection=projection)[0]
+    np.testing.assert_allclose(seen, radius(theta), atol=1e-6)
+
+
+def test_an_unknown_map_is_refused_by_name():
+    with pytest.raises(ValueError, match="projection='mercator': take 'lambert'"):
+        project_images(np.ones((1, 4, 4)), np.zeros(1), np.zeros(1), projection="mercator")
+
+
+@pytest.mark.parametrize("projection", PROJECTIONS)
+def test_the_centre_of_the_image_lies_at_the_pole(projection):
     image = np.zeros((1, 29, 29))
     image[0, 14, 14] = 1.0
-    assert project_images(image, np.array([0.0]), np.array([0.0]))[0, 0] == pytest.approx(1.0)
+    drawn = project_images(image, np.array([0.0]), np.array([0.0]), projection=projection)
+    assert drawn[0, 0] == pytest.approx(1.0)
 
 
-def test_seen_from_above_right_is_x_and_up_is_y():
+@pytest.mark.parametrize("projection", PROJECTIONS)
+def test_seen_from_above_right_is_x_and_up_is_y(projection):
     image = np.zeros((1, 29, 29))
     image[0, 14, 21:] = 1.0  # a bar to the right
     image[0, :8, 14] = 2.0  # and a heavier one upwards
-    theta = np.full(4, np.arccos(0.5))  # where the map's radius is half the disc's
-    right, up, left, down = project_images(image, theta, np.pi / 2 * np.arange(4))[0]
+    cosine = 0.5 if projection == "lambert" else 0.6  # where the map's radius is half the disc's
+    theta = np.full(4, np.arccos(cosine))
+    drawn = project_images(image, theta, np.pi / 2 * np.arange(4), projection=projection)
+    right, up, left, down = drawn[0]
     assert (right, up) == pytest.approx((1.0, 2.0))
     assert (left, down) == (0.0, 0.0)
 
 
-def test_the_southern_half_is_empty():
+@pytest.mark.parametrize("projection", PROJECTIONS)
+def test_the_southern_half_is_empty(projection):
     theta, phi = np.meshgrid(np.linspace(1.6, np.pi, 20), np.linspace(0, 6, 20))
-    assert not project_images(np.ones((1, 28, 28)), theta, phi).any()
+    assert not project_images(np.ones((1, 28, 28)), theta, phi, projection=projection).any()
 
 
 def test_a_rotated_drawing_has_at_x_the_value_of_the_unrotated_at_the_inverse():

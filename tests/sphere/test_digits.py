@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from vicinal.data import project_images
 from vicinal.sphere import Fragments, SphericalTransform
 from vicinal.sphere._correlation_net import CorrelationNet
 from vicinal.sphere._digits import (
@@ -17,6 +18,7 @@ from vicinal.sphere._digits import (
     draw_digits,
     draw_rotations,
 )
+from vicinal.sphere._grids import spherical_grid
 from vicinal.sphere._planar import PlanarNet
 from vicinal.sphere._presets import get_preset, list_presets
 
@@ -108,6 +110,7 @@ def test_signals_stay_on_the_grid_where_a_network_asks_for_them(images):
     ("settings", "message"),
     [
         ({"protocol": "exact"}, "protocol='exact'"),
+        ({"projection": "mercator"}, "projection='mercator'"),
         ({"protocol": "coefficients", "rotated": True, "l_max": None}, "reads the signal"),
     ],
 )
@@ -159,3 +162,21 @@ def test_every_preset_builds_what_it_reads():
 def test_an_unknown_preset_is_named_with_the_known_ones():
     with pytest.raises(ValueError, match=r"no preset 'best'; there are thesis"):
         get_preset("best")
+
+
+@pytest.mark.parametrize("rotated", [False, True])
+def test_a_drawing_lies_on_the_sphere_by_its_projection(rotated):
+    images = np.random.default_rng(2).random((3, 12, 12))
+    drawing = replace(DRAWING, l_max=None, projection="stereographic", rotated=rotated, seed=4)
+    batches = draw_digits(images, np.zeros(3), drawing)
+    assert isinstance(batches, SignalBatches)
+    drawn = batches.take(torch.arange(3))[:, 0]
+    grid = spherical_grid(16)
+    expected = project_images(
+        images,
+        grid.theta.numpy()[:, None],
+        grid.phi.numpy(),
+        rotations=draw_rotations(3, 4).numpy() if rotated else None,
+        projection="stereographic",
+    )
+    np.testing.assert_array_equal(drawn.numpy(), expected)

@@ -27,12 +27,15 @@ def read_bilinear(image: AnyArray, row: float, column: float) -> float:
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def sample_hemisphere(images: AnyArray, points: AnyArray, frames: AnyArray, warps: AnyArray) -> Any:
+def sample_hemisphere(
+    images: AnyArray, points: AnyArray, frames: AnyArray, warps: AnyArray, conformal: bool
+) -> Any:
     """Evaluate images on the sphere: f(x) at u = Rᵀx, zero where u lies south of the equator.
 
     Lambert's azimuthal map takes u to p = (u_x, u_y) / sqrt(1 + u_z), a disc of radius 1 for
-    the hemisphere, areas in proportion; A p + b then is the place in the image, in halves of
-    its shorter side from the centre, x to the right and y up.
+    the hemisphere, areas in proportion; the stereographic one to p = (u_x, u_y) / (1 + u_z), the
+    same disc, angles kept. A p + b then is the place in the image, in halves of its shorter side
+    from the centre, x to the right and y up.
 
     Parameters
     ----------
@@ -43,6 +46,8 @@ def sample_hemisphere(images: AnyArray, points: AnyArray, frames: AnyArray, warp
         The rotation R of each image.
     warps : float64 ndarray of shape (n, 2, 3)
         [A | b] of each image; [I | 0] changes nothing.
+    conformal : bool
+        The stereographic map instead of Lambert's.
 
     Returns
     -------
@@ -62,7 +67,7 @@ def sample_hemisphere(images: AnyArray, points: AnyArray, frames: AnyArray, warp
             up = frame[0, 2] * x + frame[1, 2] * y + frame[2, 2] * z
             if up < 0.0:
                 continue
-            shrink = 1.0 / np.sqrt(1.0 + up)
+            shrink = 1.0 / (1.0 + up) if conformal else 1.0 / np.sqrt(1.0 + up)
             p = shrink * (frame[0, 0] * x + frame[1, 0] * y + frame[2, 0] * z)
             q = shrink * (frame[0, 1] * x + frame[1, 1] * y + frame[2, 1] * z)
             right = warp[0, 0] * p + warp[0, 1] * q + warp[0, 2]

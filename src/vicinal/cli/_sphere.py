@@ -74,6 +74,10 @@ def train(
             "Wigner matrices, as first published; it tests rounding only)."
         ),
     ] = "resampled",
+    projection: Annotated[
+        str,
+        Option(help="How digits lie on the hemisphere: lambert (equal areas) or stereographic."),
+    ] = "lambert",
     epochs: Annotated[int | None, Option(help="Another number than the preset's.")] = None,
     patience: Annotated[
         int | None, Option(help="Stop after this many epochs without a better validation error.")
@@ -113,7 +117,7 @@ def train(
     check_output(json)
     setting = SphereSetting(
         data, preset, train, tuple(split_names(test)), protocol, epochs, n_train, validation,
-        patience, seed,
+        patience, seed, projection,
     )  # fmt: skip
     folder = out or RUNS / name_folder(setting)
     console = make_console(stderr=True)

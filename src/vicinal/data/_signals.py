@@ -7,6 +7,8 @@ import numpy as np
 from vicinal._kernels._hemisphere import sample_hemisphere
 from vicinal._types import AnyArray, FloatArray
 
+PROJECTIONS = ("lambert", "stereographic")
+
 
 def project_images(
     images: AnyArray,
@@ -15,15 +17,17 @@ def project_images(
     *,
     rotations: AnyArray | None = None,
     warps: AnyArray | None = None,
+    projection: str = "lambert",
 ) -> FloatArray:
     """Return images laid on the northern hemisphere, as values at given directions.
 
-    The disc inscribed in the image covers the hemisphere by Lambert's azimuthal equal-area map:
-    equal areas of the image get equal areas of the sphere, the image's centre lies at the pole
-    and its inscribed circle on the equator. Seen from above the pole with x to the right and y
-    up, the image is not mirrored. What lies outside the circle is left out, and the southern
-    half is zero. A rotation R carries the drawn sphere along: its value at x is the unrotated
-    one's at R⁻¹x, read from the image itself, not from a transform.
+    The disc inscribed in the image covers the hemisphere, its centre at the pole and its circle on
+    the equator: by Lambert's azimuthal map, which gives equal areas of the image equal areas of
+    the sphere, or by the stereographic one, which keeps angles and draws the centre larger. Seen
+    from above the pole with x to the right and y up, the image is not mirrored. What lies outside
+    the circle is left out, and the southern half is zero. A rotation R carries the drawn sphere
+    along: its value at x is the unrotated one's at R⁻¹x, read from the image itself, not from a
+    transform.
 
     Parameters
     ----------
@@ -36,6 +40,9 @@ def project_images(
     warps : array of shape (n, 2, 3), optional
         [A | b] of each image: the disc's point p shows the image's at A p + b, in halves of the
         image's shorter side. For drawing a training image a little differently.
+    projection : {"lambert", "stereographic"}, default="lambert"
+        At colatitude θ the distance from the image's centre is √2 sin(θ/2) or tan(θ/2), in halves
+        of the image's shorter side.
 
     Returns
     -------
@@ -54,6 +61,7 @@ def project_images(
     >>> bool(east > 0.5), bool(north == 0)
     (True, True)
     """
+    check_projection(projection)
     images = np.ascontiguousarray(check_images(images), dtype=np.float32)
     theta, phi = np.broadcast_arrays(np.asarray(theta, float), np.asarray(phi, float))
     points = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], -1)
@@ -62,6 +70,7 @@ def project_images(
         points.reshape(-1, 3),
         _one_each(rotations, np.eye(3), len(images), "rotations"),
         _one_each(warps, np.eye(2, 3), len(images), "warps"),
+        projection == "stereographic",
     )
     return values.reshape(len(images), *theta.shape)
 
@@ -80,6 +89,12 @@ def draw_warps(n: int, generator: np.random.Generator, *, strength: float = 1.0)
     warps[:, :, :2] = rotation.reshape(n, 2, 2) @ slant.reshape(n, 2, 2)
     warps[:, :, 2] = generator.normal(0.0, 0.02 * strength, (n, 2))
     return warps
+
+
+def check_projection(projection: str) -> None:
+    """Refuse a map that is not known."""
+    if projection not in PROJECTIONS:
+        raise ValueError(f"projection={projection!r}: take 'lambert' or 'stereographic'.")
 
 
 def check_images(images: AnyArray) -> AnyArray:

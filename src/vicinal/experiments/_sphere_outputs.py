@@ -71,6 +71,7 @@ def _notes(outcome: SphereOutcome) -> list[str]:
     return [
         chosen,
         f"{turned} Rotations are Haar-distributed.",
+        f"Digits lie on the hemisphere by the {setting.projection} map.",
         f"Preset {setting.preset}, seed {setting.seed}. Test digits were read after training only.",
     ]
 
@@ -78,7 +79,12 @@ def _notes(outcome: SphereOutcome) -> list[str]:
 def _part(outcome: SphereOutcome, test: JudgedDigits, images: AnyArray) -> JudgedPart:
     shown = test.misread[:SHOWN]
     rows = np.array([entry["row"] for entry in shown], dtype=int)
-    pictures = _picture_spheres(images, rows, rotated=test.orientation == "rotated")
+    pictures = _picture_spheres(
+        images,
+        rows,
+        rotated=test.orientation == "rotated",
+        projection=outcome.setting.projection,
+    )
     return JudgedPart(
         heading=f"{test.orientation} test digits",
         error=test.error,
@@ -92,7 +98,9 @@ def _part(outcome: SphereOutcome, test: JudgedDigits, images: AnyArray) -> Judge
     )
 
 
-def _picture_spheres(images: AnyArray, rows: AnyArray, *, rotated: bool) -> AnyArray:
+def _picture_spheres(
+    images: AnyArray, rows: AnyArray, *, rotated: bool, projection: str
+) -> AnyArray:
     """Draw spheres as seen from above their drawing, with the grid's lines, (n, side, side)."""
     if not len(rows):
         return np.zeros((0, SIDE, SIDE), np.uint8)
@@ -105,7 +113,7 @@ def _picture_spheres(images: AnyArray, rows: AnyArray, *, rotated: bool) -> AnyA
     front = np.stack([right, up, np.sqrt(np.clip(1 - squared, 0, None))], -1)
     colatitude = np.arccos(np.clip(front[..., 2], -1, 1))
     longitude = np.arctan2(up, right)
-    ink = project_images(images[rows], colatitude, longitude)
+    ink = project_images(images[rows], colatitude, longitude, projection=projection)
     # A point of the picture lies at R u on the grid's sphere: that is where its lines are.
     lines = np.stack([_grid_lines(front @ rotation.T) for rotation in rotations])
     shade = 0.75 + 0.25 * front[..., 2]

@@ -17,6 +17,7 @@ from torch import nn
 from .. import __version__
 from .._types import AnyArray, Dataset
 from ..data import inner_split, load_dataset
+from ..data._signals import check_projection
 from ..sphere._checkpoints import write_checkpoint
 from ..sphere._digits import Drawing, draw_digits
 from ..sphere._presets import Preset, get_preset
@@ -41,8 +42,10 @@ class SphereSetting:
     n_validation: int | None = None  # a tenth of the training part, at most 5,000
     patience: int | None = None
     seed: int = 0
+    projection: str = "lambert"
 
     def __post_init__(self) -> None:
+        check_projection(self.projection)
         for name in (self.train, *self.tests):
             if name not in ORIENTATIONS:
                 raise ValueError(f"digits are 'plain' or 'rotated', not {name!r}.")
@@ -117,7 +120,10 @@ def run_on_sphere(
     training, held_out, testing = split_digits(dataset, setting)
     plan = _plan(preset, setting)
     drawing = preset.drawing(
-        rotated=setting.train == "rotated", protocol=setting.protocol, seed=setting.seed
+        rotated=setting.train == "rotated",
+        protocol=setting.protocol,
+        projection=setting.projection,
+        seed=setting.seed,
     )
     source = _Source(training, drawing, say)
     validation = None
@@ -192,7 +198,9 @@ def _test(
     say: Callable[[str], None],
 ) -> JudgedDigits:
     say(f"testing on {len(digits.labels):,} {orientation} digits")
-    drawing = preset.drawing(rotated=orientation == "rotated", protocol=setting.protocol)
+    drawing = preset.drawing(
+        rotated=orientation == "rotated", protocol=setting.protocol, projection=setting.projection
+    )
     found = predict_labels(network, _draw(digits, drawing.faithful(TEST_SEED))).numpy()
     n_classes = int(digits.labels.max()) + 1
     confusion = np.zeros((n_classes, max(n_classes, int(found.max()) + 1)), int)
@@ -253,6 +261,7 @@ def to_json(outcome: SphereOutcome) -> dict[str, Any]:
         "n_parameters": outcome.n_parameters,
         "train": outcome.setting.train,
         "n_validation": outcome.n_validation,
+        "projection": outcome.setting.projection,
     }
     records = [
         {

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .._types import AnyArray
 from ..data._bending import bend_images
-from ..data._signals import draw_warps, project_images
+from ..data._signals import check_projection, draw_warps, project_images
 from ._fragment_type import FragmentType
 from ._fragments import Fragments
 from ._grids import spherical_grid
@@ -40,11 +40,13 @@ class Drawing:
     l_max: int | None = 8  # None keeps the signal on the grid
     rotated: bool = False
     protocol: Protocol = "resampled"
+    projection: str = "lambert"  # or "stereographic"
     warp: float = 0.0  # strength of random affine maps of the image, for training
     bend: float = 0.0  # strength of random elastic distortions, for training
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_projection(self.projection)
         if self.protocol not in ("resampled", "coefficients"):
             raise ValueError(f"protocol={self.protocol!r}: take 'resampled' or 'coefficients'.")
         if self.protocol == "coefficients" and self.l_max is None and self.rotated:
@@ -172,6 +174,7 @@ def _draw(images: AnyArray, block: int, drawing: Drawing) -> tuple[Tensor, Tenso
         grid.phi.numpy(),
         rotations=rotations.numpy() if resampled else None,
         warps=warps,
+        projection=drawing.projection,
     )
     return torch.from_numpy(signals), rotations
 
