@@ -12,8 +12,8 @@ from scipy import sparse
 from vicinal.metric import MLNG
 from vicinal.metric._averaging import mean_map
 from vicinal.metric._initialisation import Start
-from vicinal.metric._records import Options, Rows, Setting
-from vicinal.metric._search import Choice, Search, choose_settings, companion_settings
+from vicinal.metric._records import Options, Progress, Rows, Setting, Watch
+from vicinal.metric._search import Choice, Search, choose_settings, companion_setting
 from vicinal.metric._selection import Trial
 from vicinal.metric._training import fit_setting, fit_settings
 
@@ -34,9 +34,17 @@ def never(progress: object) -> bool:
     return False
 
 
+def note_settings(seen: list[str], *, stop: bool = False) -> Watch:
+    def watch(progress: Progress) -> bool:
+        seen.append(progress.setting)
+        return stop
+
+    return watch
+
+
 def test_a_companion_starts_from_features_and_walks_at_the_leaders_rate():
     rows, options = classes_in_noise(1600, 20)
-    assert companion_settings(rows, options, LEADER) == [Setting(Start("relieff"), 0.03)]
+    assert companion_setting(rows, options, LEADER) == Setting(Start("relieff"), 0.03)
 
 
 @pytest.mark.parametrize(
@@ -53,14 +61,14 @@ def test_a_companion_starts_from_features_and_walks_at_the_leaders_rate():
 )
 def test_no_companion_where_it_would_not_pay_or_was_not_asked_for(n_rows, n_features, change):
     rows, options = classes_in_noise(n_rows, n_features)
-    assert companion_settings(rows, replace(options, **change), LEADER) == []
+    assert companion_setting(rows, replace(options, **change), LEADER) is None
 
 
 def test_sparse_rows_have_no_companion():
     rows, options = classes_in_noise(1600, 20)
     thin_X: Any = sparse.csr_array(rows.X)
     thin = Rows(thin_X, rows.codes, 20, None, None)
-    assert companion_settings(thin, options, LEADER) == []
+    assert companion_setting(thin, options, LEADER) is None
 
 
 def test_a_companion_counts_as_much_as_all_the_others_together():
@@ -78,13 +86,8 @@ def test_a_companion_counts_as_much_as_all_the_others_together():
 def test_a_fit_that_is_stopped_does_not_begin_with_the_companion():
     rows, options = classes_in_noise(1600, 20)
     seen: list[str] = []
-
-    def stop_at_once(progress):
-        seen.append(progress.setting)
-        return True
-
     choice = Choice((replace(LEADER, n_epochs=3),), (0.1,), Setting(Start("relieff"), 0.03, 0.0, 3))
-    learned = fit_settings(rows, options, choice, stop_at_once)
+    learned = fit_settings(rows, options, choice, note_settings(seen, stop=True))
     assert len(seen) == 1
     assert "relieff" not in seen[0]
     assert learned.components.shape == (2, 20)
@@ -102,7 +105,7 @@ def test_a_companion_joins_unless_the_mean_metric_is_clearly_worse(joins):
     noise = 3 * np.eye(20, dtype=np.float32)[5:]
     leader = trial_of(LEADER, good, search.judges[0](good))
     other = trial_of(Setting(Start("relieff"), 0.03), good if joins else noise, 0.0)
-    choice = search.choose_several([leader], [other])
+    choice = search.join(search.choose_several([leader]), [leader], other)
     assert choice.settings == (replace(LEADER, n_epochs=1),)
     assert (choice.companion is not None) == joins
 
@@ -110,11 +113,6 @@ def test_a_companion_joins_unless_the_mean_metric_is_clearly_worse(joins):
 def test_the_search_tries_the_companion_on_the_inner_split():
     rows, options = classes_in_noise(1600, 20)
     tried: list[str] = []
-
-    def watch(progress):
-        tried.append(progress.setting)
-        return False
-
     settings = [LEADER, replace(LEADER, rate=0.1)]
-    choose_settings(rows, replace(options, max_iter=4), settings, watch)
+    choose_settings(rows, replace(options, max_iter=4), settings, note_settings(tried))
     assert tried[-1].startswith("relieff")

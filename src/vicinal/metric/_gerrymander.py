@@ -119,10 +119,11 @@ class MLNG(MetricLearner):
     approximate one; memory O(n · candidates).
     Where settings are chosen, the result is a mean of metrics. Up to 10,000 rows: of those of up to
     four settings (two above 6,500 rows) whose inner errors are within a standard error of the
-    lowest, each learned from all rows. Up to 20,000 rows: of those of three parts of the rows and
-    of three more epochs over all rows that start from their mean, or, where more than five
-    neighbours vote, of the parts' mean and of the metric learned from all rows. Above, it is the
-    best setting's alone.
+    lowest, each learned from all rows; from 1,500 to 6,500 rows, with 2 to 100 rows a feature, a
+    metric that started from ReliefF's weights joins them. Up to 20,000 rows: of those of three
+    parts of the rows and of three more epochs over all rows that start from their mean, or, where
+    more than five neighbours vote, of the parts' mean and of the metric learned from all rows.
+    Above, it is the best setting's alone.
     Departures from the source: exact inference instead of the printed greedy one, Adam on a factor
     instead of steps of 1/t on W, a scaled start, candidate lists.
 

@@ -81,8 +81,12 @@ def choose_settings(
     trials = search.thin(trials, options.max_iter, n_finalists)
     if len(rows.codes) > PARTED_ROWS[0]:
         return search.choose_one(trials[0])
-    companions = search.begin(companion_settings(rows, options, trials[0].setting))
-    return search.choose_several(trials, search.thin(companions, options.max_iter, 1))
+    choice = search.choose_several(trials)
+    apart = companion_setting(rows, options, trials[0].setting)
+    if apart is None:
+        return choice
+    companion = search.thin(search.begin([apart]), options.max_iter, 1)[0]
+    return search.join(choice, trials, companion)
 
 
 def goes_on(n_rows: int, options: Options) -> bool:
@@ -106,12 +110,12 @@ def count_finalists(n_rows: int, options: Options) -> int:
     return 1 if PARTED_ROWS[0] < n_rows <= PARTED_ROWS[1] else 2
 
 
-def companion_settings(rows: Rows, options: Options, leader: Setting) -> list[Setting]:
+def companion_setting(rows: Rows, options: Options, leader: Setting) -> Setting | None:
     """Return a setting whose metric errs elsewhere than those of the leader's kind of start.
 
     ReliefF's diagonal knows features, the other starts' scatter directions; the mean of the two
-    metrics errs less than each. Not so where a feature has hundreds of rows to learn from, or
-    hardly one. Where settings are chosen on a sample, another fit of all rows costs too much.
+    metrics erred less than each. None where a feature has hundreds of rows to learn from, or hardly
+    one, and where settings are chosen on a sample, since another fit of all rows costs too much.
     """
     n_rows, width = rows.X.shape
     apt = max(FEW_ROWS, 2 * width) <= n_rows <= min(100 * width, options.selection_rows)
@@ -119,8 +123,8 @@ def companion_settings(rows: Rows, options: Options, leader: Setting) -> list[Se
     asked = isinstance(options.init, str) and options.init == "auto"
     full = options.n_components is None or options.n_components >= width
     if not (apt and asked and full and options.solver == "factored"):
-        return []
-    return [replace(leader, start=Start("relieff"))]
+        return None
+    return replace(leader, start=Start("relieff"))
 
 
 class Search:
@@ -149,31 +153,34 @@ class Search:
             self._report(trial)
         return thin(trials, keep)
 
-    def choose_several(self, trials: Sequence[Trial], companions: Sequence[Trial]) -> Choice:
-        """Return the settings that cannot be told from the best, each with its epoch to stop at.
+    def choose_several(self, trials: Sequence[Trial]) -> Choice:
+        """Return the settings that cannot be told from the best, each with its epoch to stop at."""
+        good = self._good(trials)
+        return Choice(tuple(self._stop(trial)[0] for trial in good), tuple(trials[0].scores))
 
-        Companions join them where the mean of the metrics is not clearly worse for it.
-        """
+    def join(self, choice: Choice, trials: Sequence[Trial], companion: Trial) -> Choice:
+        """Return the choice, with the companion unless the mean metric is clearly worse for it."""
+        good = self._good(trials)
+        slack = 0.5 * self.standard_error(trials[0])
+        if self._score_mean(good, companion) > self._score_mean(good) + slack:
+            return choice
+        return replace(choice, companion=self._stop(companion)[0])
+
+    def _good(self, trials: Sequence[Trial]) -> list[Trial]:
         best = trials[0]
-        error = self.standard_error(best)
-        limit = best.best_score + error
-        good = [trial for trial in trials if trial.best_score <= limit]
         if best.setting.start.name == "array":
-            good = [best]  # of a start that was given, what the rows do not span is kept as it was
-        choice = Choice(tuple(self._stop(trial)[0] for trial in good), tuple(best.scores))
-        alone = self.score_mean(good, [])
-        for companion in companions:
-            if self.score_mean(good, [companion]) <= alone + 0.5 * error:
-                choice = replace(choice, companion=self._stop(companion)[0])
-        return choice
+            return [best]  # of a start that was given, what the rows do not span is kept as it was
+        limit = best.best_score + self.standard_error(best)
+        return [trial for trial in trials if trial.best_score <= limit]
 
-    def score_mean(self, trials: Sequence[Trial], companions: Sequence[Trial]) -> float:
+    def _score_mean(self, trials: Sequence[Trial], companion: Trial | None = None) -> float:
         """Return the score of the mean of the trials' metrics, each at its epoch to stop at."""
         scores = []
         for split, judge in enumerate(self.judges):
             mean = mean_map([self._stop(trial)[1][split] for trial in trials])
-            others = [self._stop(companion)[1][split] for companion in companions]
-            scores.append(judge(mean_map([mean, *others])))
+            if companion is not None:
+                mean = mean_map([mean, self._stop(companion)[1][split]])
+            scores.append(judge(mean))
         return float(np.mean(scores))
 
     def choose_one(self, trial: Trial) -> Choice:
