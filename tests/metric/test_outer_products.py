@@ -13,7 +13,12 @@ from sklearn.utils.estimator_checks import check_estimator
 import vicinal
 from vicinal import EGOP, EJOP, GradientWeights, KNNClassifier, KNNRegressor, gradient_metric
 from vicinal.metric._gradient_fit import most_iterations
-from vicinal.metric._gradient_sums import metric_components, principal_angles, spectrum
+from vicinal.metric._gradient_sums import (
+    bootstrap_spectra,
+    metric_components,
+    principal_angles,
+    spectrum,
+)
 
 ESTIMATORS = ["analytic", "difference", "local-linear", "kernel-ridge"]
 
@@ -226,6 +231,32 @@ def test_the_intervals_of_gradient_weights_are_those_of_their_own_matrix():
     metric = GradientWeights("local-linear", store_gradients=True, random_state=0).fit(X, y)
     low, high = metric.spectrum_interval(n_resamples=60).T
     assert np.all((low[:2] <= metric.eigenvalues_[:2]) & (metric.eigenvalues_[:2] <= high[:2]))
+
+
+def test_intervals_are_of_the_weighted_spectrum():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    steep = X[:, 1] > 0
+    y = np.where(steep, 3.0, 0.3) * X[:, 0]
+    weights = np.where(steep, 10.0, 0.1)
+    metric = EGOP("local-linear", store_gradients=True, random_state=0)
+    plain = metric.fit(X, y).spectrum_interval(n_resamples=60)[0]
+    weighted = metric.fit(X, y, sample_weight=weights).spectrum_interval(n_resamples=60)[0]
+    assert weighted[0] <= metric.eigenvalues_[0] <= weighted[1]
+    assert plain[1] < weighted[0]
+    more = metric.partial_fit(X, y, weights).partial_fit(X[:50], sample_weight=weights[:50])
+    low, high = more.spectrum_interval(n_resamples=60)[0]
+    assert low <= more.eigenvalues_[0] <= high
+
+
+def test_a_point_without_weight_is_not_resampled():
+    rng = np.random.default_rng(1)
+    gradients, weights = rng.normal(size=(40, 2, 3)), rng.random(40)
+    weights[10:] = 0
+    spectra, angles = bootstrap_spectra(gradients, weights, 5, 2, np.random.RandomState(0))
+    kept = bootstrap_spectra(gradients[:10], weights[:10], 5, 2, np.random.RandomState(0))
+    np.testing.assert_allclose(spectra, kept[0])
+    np.testing.assert_allclose(angles, kept[1])
 
 
 def test_intervals_without_stored_gradients_say_what_to_do():

@@ -64,12 +64,14 @@ class FitPlan:
 class Evaluated:
     """Sums over the gradients at the plan's points; the gradients (m, C, d) if asked for.
 
-    ``reference`` is what they were estimated from, where it is in memory.
+    ``reference`` is what they were estimated from, where it is in memory; ``weights`` (m,) are the
+    points', None if all weigh the same.
     """
 
     sums: GradientSums
     gradients: FloatArray | None
     reference: Reference | None = None
+    weights: FloatArray | None = None
 
 
 Evaluate = Callable[[Setting, FloatArray | None], Evaluated]

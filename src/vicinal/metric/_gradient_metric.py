@@ -32,6 +32,7 @@ class GradientMetric(MetricLearner):
     """Base of the metrics estimated from gradients; subclasses say what y and the matrix are."""
 
     gradients_: FloatArray
+    _point_weights: FloatArray  # of the points the gradients are at
     # Powers of the eigenvalues that cross-validation tries.
     _powers: tuple[float, ...] = (0.5, 1.0)
     # Iterations where none are asked for, and rows are neither few nor many.
@@ -130,6 +131,7 @@ class GradientMetric(MetricLearner):
             sums = sums.merge(added)
             if gradients is not None:
                 self.gradients_ = np.concatenate([self.gradients_, as_stored(gradients)])
+                self._point_weights = np.concatenate([self._point_weights, weights])
             self._keep_metric(sums)
         self._remember(sums, reference)
         return self
@@ -139,7 +141,7 @@ class GradientMetric(MetricLearner):
     ) -> FloatArray:
         """Return bootstrap intervals (n_features, 2) of ``eigenvalues_``.
 
-        Evaluation points are resampled; needs ``store_gradients=True``.
+        Evaluation points are resampled, each with its weight; needs ``store_gradients=True``.
         """
         spectra, _ = self._bootstrap(1, n_resamples, random_state)
         return interval(spectra, level)
@@ -220,7 +222,7 @@ class GradientMetric(MetricLearner):
         def evaluate_points(setting: Setting, components: FloatArray | None) -> Evaluated:
             reference = make_reference(X, targets, setting, weights=weights, components=components)
             sums, gradients = self._evaluate(points, point_weights, reference, own=True)
-            return Evaluated(sums, gradients, reference)
+            return Evaluated(sums, gradients, reference, point_weights)
 
         found = follow_plan(self, plan, evaluate_points)
         assert found.reference is not None
@@ -255,8 +257,10 @@ class GradientMetric(MetricLearner):
         self._keep_metric(found.sums)
         if found.gradients is not None:
             self.gradients_ = as_stored(found.gradients)
+            flat = np.ones(len(found.gradients))
+            self._point_weights = flat if found.weights is None else found.weights
         elif hasattr(self, "gradients_"):
-            del self.gradients_  # an earlier fit's
+            del self.gradients_, self._point_weights  # an earlier fit's
 
     def _keep_metric(self, sums: GradientSums) -> None:
         n_components = self.n_components
@@ -306,7 +310,9 @@ class GradientMetric(MetricLearner):
         gradients = self.gradients_
         by_column = gradients[:, None] if gradients.ndim == 2 else gradients.transpose(0, 2, 1)
         random = check_random_state(random_state)
-        return bootstrap_spectra(by_column, n_resamples, rank, random, self._matrix)
+        return bootstrap_spectra(
+            by_column, self._point_weights, n_resamples, rank, random, self._matrix
+        )
 
     def _report(self, line: str) -> None:
         if self.verbose:

@@ -102,6 +102,7 @@ def mean_outer(sums: GradientSums) -> FloatArray:
 
 def bootstrap_spectra(
     gradients: FloatArray,
+    weights: FloatArray,
     n_resamples: int,
     rank: int,
     random: np.random.RandomState,
@@ -109,16 +110,18 @@ def bootstrap_spectra(
 ) -> tuple[FloatArray, FloatArray]:
     """Resample evaluation points; return eigenvalues (B, d) and angles in degrees (B, rank).
 
-    The eigenvalues are those of ``matrix`` of the resample's sums. The angles are those between
+    Points are drawn alike and bring their weights (m,) along; one without weight is not drawn. The
+    eigenvalues are those of ``matrix`` of the resample's sums. The angles are those between
     the leading ``rank`` eigenvectors of a resample and of all points, ascending. Time
     O(B (m C d² + d³)).
     """
+    gradients, weights = gradients[weights > 0], weights[weights > 0]
     m, _, d = gradients.shape
-    leading = _leading(matrix(sum_gradients(gradients, np.ones(m))), rank)
+    leading = _leading(matrix(sum_gradients(gradients, weights)), rank)
     spectra, angles = np.empty((n_resamples, d)), np.empty((n_resamples, rank))
     for b in range(n_resamples):
         counts = np.bincount(random.randint(m, size=m), minlength=m).astype(np.float64)
-        resampled = matrix(sum_gradients(gradients, counts))
+        resampled = matrix(sum_gradients(gradients, weights * counts))
         spectra[b] = np.maximum(np.linalg.eigvalsh(resampled)[::-1], 0)
         angles[b] = principal_angles(leading, _leading(resampled, rank))
     return spectra, angles
