@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from math import comb, factorial, sqrt
+from math import comb, factorial, prod, sqrt
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from .._types import AnyArray
 
 
 def clebsch_gordan(l1: int, l2: int, l: int) -> Tensor:
@@ -56,30 +59,42 @@ def _check_triangle(l1: int, l2: int, l: int) -> None:
 @cache
 @torch.inference_mode(False)  # a tensor born in inference mode could never be trained with
 def _coefficients(l1: int, l2: int, l: int) -> Tensor:
-    table = torch.zeros(2 * l1 + 1, 2 * l2 + 1, 2 * l + 1, dtype=torch.float64, device="cpu")
+    """Tabulate ⟨l1 m1 l2 m2 | l m⟩ = s √(n/d): s Racah's alternating sum, n/d rational."""
+    table = np.zeros((2 * l1 + 1, 2 * l2 + 1, 2 * l + 1))
     mirror = -1 if (l1 + l2 - l) % 2 else 1
+    sums = _alternating_sums(l1, l2, l).tolist()
+    first, second, third = (_factorials(degree) for degree in (l1, l2, l))
+    d = factorial(l1 + l2 + l + 1) * prod(map(factorial, _excesses(l1, l2, l)))
     for m1 in range(-l1, l1 + 1):
         for m2 in range(max(-l2, -m1), min(l2, l - m1) + 1):  # m = m1 + m2 ≥ 0
-            value = _coefficient(l1, m1, l2, m2, l)
-            table[m1 + l1, m2 + l2, m1 + m2 + l] = value
-            table[l1 - m1, l2 - m2, l - m1 - m2] = mirror * value
-    return table
+            m, s = m1 + m2, sums[m1 + l1][m2 + l2]
+            n = (2 * l + 1) * third[m + l] * first[m1 + l1] * second[m2 + l2]
+            # Python rounds a quotient of whole numbers of any size correctly.
+            value = sqrt(n * s * s / d) * (-1 if s < 0 else 1)
+            table[m1 + l1, m2 + l2, m + l] = value
+            table[l1 - m1, l2 - m2, l - m] = mirror * value
+    return torch.from_numpy(table)
 
 
-def _coefficient(l1: int, m1: int, l2: int, m2: int, l: int) -> float:
-    """Compute ⟨l1 m1 l2 m2 | l m1+m2⟩ = s √(n/d), s Racah's alternating sum, n/d rational."""
-    a, b, c = l1 + l2 - l, l1 - l2 + l, l2 - l1 + l
-    terms = range(max(0, l1 - m1 - b, l2 + m2 - c), min(a, l1 - m1, l2 + m2) + 1)
-    s = sum((-1) ** k * comb(a, k) * comb(b, l1 - m1 - k) * comb(c, l2 + m2 - k) for k in terms)
-    m = m1 + m2
-    n = (2 * l + 1) * _factorials(l + m, l - m, l1 + m1, l1 - m1, l2 + m2, l2 - m2)
-    d = _factorials(l1 + l2 + l + 1, a, b, c)
-    root = sqrt(n * s * s / d)  # Python rounds a quotient of whole numbers of any size correctly
-    return root if s > 0 else -root
+def _alternating_sums(l1: int, l2: int, l: int) -> AnyArray:
+    """Sum (−1)^k C(a, k) C(b, l1 − m1 − k) C(c, l2 + m2 − k) over k, for all m1 and m2, exactly."""
+    a, b, c = _excesses(l1, l2, l)
+    # No sum exceeds 2^(a + b + c); beyond 64 bits Python's own whole numbers take over.
+    kind = np.int64 if l1 + l2 + l < 63 else object
+    left = np.array([comb(b, j) for j in range(2 * l1 + 1)], kind)
+    right = np.array([comb(c, j) for j in range(2 * l2 + 1)], kind)
+    sums = np.zeros((2 * l1 + 1, 2 * l2 + 1), kind)
+    for k in range(min(a, 2 * l1, 2 * l2) + 1):
+        term = np.multiply.outer(left[: len(left) - k], right[: len(right) - k])
+        sums[k:, k:] += (-1) ** k * comb(a, k) * term
+    return sums[::-1]  # rows counted l1 − m1
 
 
-def _factorials(*numbers: int) -> int:
-    product = 1
-    for number in numbers:
-        product *= factorial(number)
-    return product
+def _excesses(l1: int, l2: int, l: int) -> tuple[int, int, int]:
+    """By how much each two degrees together exceed the third."""
+    return l1 + l2 - l, l1 - l2 + l, l2 - l1 + l
+
+
+def _factorials(degree: int) -> list[int]:
+    """(l + m)! (l − m)! for m from −l to l."""
+    return [factorial(degree + m) * factorial(degree - m) for m in range(-degree, degree + 1)]
