@@ -105,10 +105,11 @@ def test_a_view_shows_the_signals_values_on_its_rings():
     torch.testing.assert_close(net.view(fragments)[:, 0, ring, sector], value, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("around", [(), (5, 7)])
 @pytest.mark.parametrize("hidden", [(), (FragmentType([3, 2, 2]), FragmentType([2, 2]))])
-def test_scores_do_not_change_when_the_sphere_is_turned(hidden):
+def test_scores_do_not_change_when_the_sphere_is_turned(hidden, around):
     torch.manual_seed(0)
-    net = FrameNet(**SMALL, hidden=hidden)
+    net = FrameNet(**SMALL, hidden=hidden, around=around)
     for _ in range(5):
         net(draw_fragments(30, _).to(torch.float32))  # statistics of its batch norms
     assert equivariance_error(net, net.type_in) < 1e-5
@@ -116,13 +117,26 @@ def test_scores_do_not_change_when_the_sphere_is_turned(hidden):
     assert_equivariant(net, net.type_in)
 
 
-def test_turning_a_view_by_what_pooling_joins_changes_nothing():
+@pytest.mark.parametrize("around", [(), (5, 7)])
+def test_turning_a_view_by_what_pooling_joins_changes_nothing(around):
     torch.manual_seed(0)
-    net = FrameNet(**SMALL, dropout=0.0).eval()
+    net = FrameNet(**SMALL, around=around, dropout=0.0).eval()
     fragments = draw_real_fragments(4).to(torch.float32)
     joined = 4 * 2 * math.pi / 16
     views = [net.features(net.view(fragments, angle)) for angle in (0.1, 0.1 + joined)]
     torch.testing.assert_close(*views, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("around", "n_seen"), [((), 32), ((5,), 48), ((5, 7), 48)])
+def test_opposite_sides_meet_in_the_layers_around(around, n_seen):
+    torch.manual_seed(0)
+    net = FrameNet(l_max=6, n_outputs=3, n_rings=8, n_sectors=48, around=around).eval()
+    views = torch.rand(200, 1, 8, 48, requires_grad=True)
+    before_pooling = net.features[:-2](views)
+    assert before_pooling.shape[2:] == (1, 12)
+    before_pooling[:, :, 0, 6].sum().backward()
+    assert views.grad is not None
+    assert int((views.grad.abs().sum((0, 1, 2)) > 0).sum()) == n_seen
 
 
 def test_norms_of_several_processes_are_those_of_one_on_views_too(monkeypatch):
@@ -137,10 +151,11 @@ def test_norms_of_several_processes_are_those_of_one_on_views_too(monkeypatch):
     torch.testing.assert_close(found.running_var, expected.running_var)
 
 
+@pytest.mark.parametrize("around", [(), (5, 7)])
 @pytest.mark.parametrize("hidden", [(), (FragmentType([3, 2, 2]), FragmentType([2, 2]))])
-def test_every_weight_learns(hidden):
+def test_every_weight_learns(hidden, around):
     torch.manual_seed(0)
-    net = FrameNet(**SMALL, hidden=hidden)
+    net = FrameNet(**SMALL, hidden=hidden, around=around)
     net(draw_real_fragments(16).to(torch.float32)).square().sum().backward()
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in net.parameters())
 
@@ -160,6 +175,7 @@ def test_a_constant_signal_has_scores_though_no_frame():
         ({"n_rings": 10}, "n_rings=10 must be a multiple of four"),
         ({"n_sectors": 0}, "n_sectors=0"),
         ({"n_views": 0}, "n_views=0"),
+        ({"around": (8, 0)}, "a layer of 0 channels"),
     ],
 )
 def test_sizes_that_cannot_be_are_named(change, message):

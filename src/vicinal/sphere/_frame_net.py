@@ -69,6 +69,9 @@ class FrameNet(nn.Module):
         Types of the residual Clebsch–Gordan layers beside the rings; none if empty.
     widths : three int, default=(16, 32, 64)
         Channels of the convolutions, the last two of two layers each.
+    around : sequence of int, default=()
+        Channels of further convolutions along the one ring that is left, with filters that reach
+        half round it and then nearly all round: what lies on opposite sides meets.
     n_rings, n_sectors : int, default=20, 48
         Points of the view, to the equator; multiples of four.
     n_views : int, default=4
@@ -100,6 +103,7 @@ class FrameNet(nn.Module):
         *,
         hidden: Iterable[FragmentType] = (),
         widths: tuple[int, int, int] = (16, 32, 64),
+        around: Iterable[int] = (),
         n_rings: int = 20,
         n_sectors: int = 48,
         n_views: int = 4,
@@ -107,7 +111,8 @@ class FrameNet(nn.Module):
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
-        _check_sizes(l_max, n_rings, n_sectors, n_views)
+        around = tuple(around)
+        _check_sizes(l_max, n_rings, n_sectors, n_views, (*widths, *around))
         self.type_in = FragmentType.uniform(n_channels, l_max)
         self.n_rings, self.n_sectors, self.n_views = n_rings, n_sectors, n_views
         drawing = _drawing_matrix(l_max, n_rings, n_sectors).float()
@@ -122,11 +127,12 @@ class FrameNet(nn.Module):
             nn.MaxPool2d(2),
             *_layer(second, third, 3, 3, 1),
             *_layer(third, third, n_rings // 4, 3, 0),
+            *_layers_around((third, *around), n_sectors // 4),
             nn.AdaptiveMaxPool2d(1),
             nn.Flatten(),
         )
         self.products = _product_layers(self.type_in, tuple(hidden))
-        n_features = third
+        n_features = (third, *around)[-1]
         if self.products is not None:
             n_features += self.products.invariants.n_features
         self.head = make_head(n_features, width, n_outputs, dropout)
@@ -189,6 +195,16 @@ def _layer(
     )
 
 
+def _layers_around(widths: tuple[int, ...], n_sectors: int) -> list[nn.Module]:
+    """Return convolutions along one ring, of odd filters up to half of it, then up to all of it."""
+    reaches = [n_sectors // 2, *[n_sectors] * len(widths)]
+    return [
+        part
+        for n_in, n_out, reach in zip(widths, widths[1:], reaches, strict=False)
+        for part in _layer(n_in, n_out, 1, reach - 1 + reach % 2, 0)
+    ]
+
+
 def _drawing_matrix(l_max: int, n_rings: int, n_sectors: int) -> Tensor:
     """From f̂_l^m, m ≥ 0, real and imaginary, to f = Re Σ_lm (2 − δ_m0) f̂_l^m Y_l^m on the rings."""
     radius = (torch.arange(n_rings, dtype=torch.float64) + 0.5) / n_rings
@@ -201,7 +217,9 @@ def _drawing_matrix(l_max: int, n_rings: int, n_sectors: int) -> Tensor:
     return torch.cat([half.real, -half.imag])
 
 
-def _check_sizes(l_max: int, n_rings: int, n_sectors: int, n_views: int) -> None:
+def _check_sizes(
+    l_max: int, n_rings: int, n_sectors: int, n_views: int, channels: tuple[int, ...]
+) -> None:
     if l_max < 2:
         raise ValueError(f"l_max={l_max}: a signal shows its frame in degrees one and two.")
     for name, value in (("n_rings", n_rings), ("n_sectors", n_sectors)):
@@ -209,3 +227,5 @@ def _check_sizes(l_max: int, n_rings: int, n_sectors: int, n_views: int) -> None
             raise ValueError(f"{name}={value} must be a multiple of four, for two poolings by two.")
     if n_views < 1:
         raise ValueError(f"n_views={n_views} must be one or more.")
+    if min(channels) < 1:
+        raise ValueError(f"a layer of {min(channels)} channels: each needs one or more.")
