@@ -146,12 +146,18 @@ def test_more_features_than_rows_work():
     assert np.isfinite(metric.transform(X)).all()
 
 
-@pytest.mark.parametrize("init", ["identity", "whitening", "pca", "lda", "relieff"])
+@pytest.mark.parametrize("init", ["identity", "whitening", "pca", "lda", "logistic", "relieff"])
 def test_every_start_learns(init):
     X, y = load_wine(return_X_y=True)
     metric = MLNG(init=init, random_state=0).fit(X, y)
     assert metric.init_.startswith(init)
     assert np.isfinite(metric.loss_curve_).all()
+
+
+def test_more_components_than_a_logistic_start_has_are_refused():
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match=r"at most 2 rows for 3 classes.*n_components=5"):
+        MLNG(init="logistic", n_components=5).fit(X, y)
 
 
 def test_zeros_start_the_cone_solver_only():

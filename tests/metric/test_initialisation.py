@@ -7,8 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from scipy.special import logsumexp
 
-from vicinal.metric._initialisation import scale_start, vote_gaps
+from vicinal.metric._initialisation import logistic_start, scale_start, vote_gaps
 
 
 def exhaustive_gap(X, codes, i, k):
@@ -59,3 +61,44 @@ def test_a_scaled_start_keeps_its_type():
 def test_rows_that_are_all_equal_leave_the_start_as_it_is():
     start = scale_start(np.eye(2), np.ones((20, 2)), np.arange(20) % 2, 3, np.random.default_rng(0))
     assert_allclose(start, np.eye(2))
+
+
+def minimise_cross_entropy(X, codes, ridge):
+    """Weights (R, d) of the logistic regression that a logistic start is defined by."""
+    n, d = X.shape
+    n_classes = codes.max() + 1
+
+    def objective(flat):
+        weights, offsets = flat[: n_classes * d].reshape(n_classes, d), flat[n_classes * d :]
+        scores = X @ weights.T + offsets
+        losses = logsumexp(scores, axis=1) - scores[np.arange(n), codes]
+        return losses.mean() + 0.5 * ridge * (weights**2).sum()
+
+    found = minimize(objective, np.zeros(n_classes * (d + 1)), tol=1e-10)
+    return found.x[: n_classes * d].reshape(n_classes, d)
+
+
+@pytest.mark.parametrize("ridge", [0.02, 0.3])
+def test_a_logistic_start_has_the_distances_of_the_regressions_scores(ridge):
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 3, 90)
+    X = rng.normal(size=(90, 4)) + 1.5 * np.eye(3, 4)[codes]
+    start = logistic_start(X, codes, 2, ridge)
+    weights = minimise_cross_entropy(X, codes, ridge)
+    weights -= weights.mean(axis=0)
+    assert start.shape == (2, 4)
+    assert_allclose(start.T @ start, weights.T @ weights, atol=2e-3 * (weights**2).sum())
+    assert_allclose(start @ start.T, np.diag((start**2).sum(axis=1)), atol=1e-10)
+
+
+def test_two_classes_have_one_logistic_direction():
+    rng = np.random.default_rng(5)
+    codes = np.arange(60) % 2
+    X = rng.normal(size=(60, 3)) + np.outer(codes, [3.0, 0.0, 0.0])
+    start = logistic_start(X, codes, 3, 0.1)
+    assert start.shape == (1, 3)
+    assert np.abs(start[0]).argmax() == 0
+
+
+def test_rows_that_tell_classes_nothing_give_a_logistic_start_all_the_same():
+    assert_allclose(logistic_start(np.zeros((6, 3)), np.arange(6) % 3, 2, 0.1), np.eye(2, 3))

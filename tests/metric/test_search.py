@@ -51,7 +51,7 @@ def test_a_companion_starts_from_features_and_walks_at_the_leaders_rate():
     ("n_rows", "n_features", "change"),
     [
         (1400, 20, {}),  # several splits tell epochs apart, one companion would cost four trials
-        (1600, 900, {}),  # hardly a row a feature
+        (1600, 900, {"init": "lda"}),  # hardly a row a feature
         (1600, 15, {}),  # more than a hundred rows a feature
         (1600, 20, {"selection_rows": 1500}),
         (1600, 20, {"init": "lda"}),
@@ -62,6 +62,20 @@ def test_a_companion_starts_from_features_and_walks_at_the_leaders_rate():
 def test_no_companion_where_it_would_not_pay_or_was_not_asked_for(n_rows, n_features, change):
     rows, options = classes_in_noise(n_rows, n_features)
     assert companion_setting(rows, replace(options, **change), LEADER) is None
+
+
+@pytest.mark.parametrize(
+    ("leader", "companion"),
+    [
+        (Start("lda", 2, 0.6), Start("logistic", 2, 0.1)),
+        (Start("pca", 30), Start("logistic", 2, 0.1)),
+        (Start("logistic", 2, 0.1), Start("lda", 2, 0.8)),
+    ],
+)
+def test_where_features_are_many_discriminants_and_logistic_weights_go_together(leader, companion):
+    rows, options = classes_in_noise(300, 200)
+    chosen = companion_setting(rows, options, Setting(leader, 0.03))
+    assert chosen == Setting(companion, 0.03)
 
 
 def test_sparse_rows_have_no_companion():
@@ -95,6 +109,21 @@ def test_a_fit_that_is_stopped_does_not_begin_with_the_companion():
 
 def trial_of(setting: Setting, components: np.ndarray, score: float) -> Trial:
     return Trial(setting, [], [score], [1], [[components]])
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_features", "n_epochs"),
+    [
+        (1600, 20, 3),  # one split: the last epoch it cannot tell from the best
+        (600, 20, 2),  # several splits: the best
+        (600, 400, 1),  # many features: the first they cannot tell from the best
+    ],
+)
+def test_the_epoch_to_stop_at(n_rows, n_features, n_epochs):
+    rows, options = classes_in_noise(n_rows, n_features)
+    search = Search(rows, options, never)
+    trial = Trial(LEADER, [], [0.5, 0.201, 0.2, 0.201, 0.5], list(range(5)), [[np.eye(1)]] * 5)
+    assert search.choose_one(trial).settings[0].n_epochs == n_epochs
 
 
 @pytest.mark.parametrize("joins", [True, False])

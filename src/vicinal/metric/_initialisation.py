@@ -8,11 +8,14 @@ rows too well (discriminants of few rows do) would otherwise satisfy every margi
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 
 from vicinal._kernels._targeted import infer_sets
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -21,7 +24,7 @@ from vicinal.metric._relief import ReliefF
 
 @dataclass(frozen=True)
 class Start:
-    """A named start: ``name`` is an init name, ``shrinkage`` its γ where it has one."""
+    """A named start: ``name`` is an init name, ``shrinkage`` its γ or λ where it has one."""
 
     name: str
     n_components: int | None = None
@@ -77,6 +80,28 @@ def discriminant_start(scatter: Scatter, n_components: int, shrinkage: float) ->
     means = np.sqrt(scatter.shares)[:, None] * scatter.means @ whitening.T
     rotation = np.linalg.svd(means, full_matrices=n_components > min(means.shape))[2]
     start: FloatArray = rotation[:n_components] @ whitening
+    return start
+
+
+def logistic_start(X: AnyArray, codes: IntArray, n_components: int, ridge: float) -> FloatArray:
+    """Return the weights of a logistic regression, turned so that its rows are orthogonal.
+
+    B minimises (1/n) Σ_i −log softmax(B x_i + b)_{y_i} + (λ/2)‖B‖²_F; the rows are the leading
+    right singular vectors of B less its mean row, times their singular values, at most R − 1.
+    Discriminants go by all rows of a class, these weights by the rows near where classes meet.
+    """
+    model = LogisticRegression(C=1 / (ridge * len(codes)), max_iter=100, tol=1e-4)
+    with warnings.catch_warnings():
+        # A start need not be at its optimum.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        weights = model.fit(X, codes).coef_
+    p = min(n_components, max(1, len(weights) - 1))
+    if len(weights) > 1:
+        weights = weights - weights.mean(axis=0)
+    if not np.any(weights):
+        return np.eye(p, X.shape[1])
+    _, lengths, directions = np.linalg.svd(weights, full_matrices=False)
+    start: FloatArray = lengths[:p, None] * directions[:p]
     return start
 
 

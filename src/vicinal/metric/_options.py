@@ -11,7 +11,9 @@ from vicinal.metric._candidate_search import SEARCHES, require_faiss
 from vicinal.metric._objective import REGULARIZERS
 from vicinal.metric._records import FEW_ROWS, PARTED_ROWS
 
-INITS = ("auto", "identity", "standardised", "whitening", "pca", "lda", "relieff", "zeros")
+INITS = (
+    "auto", "identity", "standardised", "whitening", "pca", "lda", "logistic", "relieff", "zeros",
+)  # fmt: skip
 SOLVERS = ("factored", "psd")
 
 

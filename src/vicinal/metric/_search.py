@@ -17,7 +17,7 @@ from vicinal.metric._initialisation import Start, scatter_of
 from vicinal.metric._optimiser import Descent
 from vicinal.metric._records import FEW_ROWS, PARTED_ROWS, Options, Progress, Rows, Setting, Watch
 from vicinal.metric._selection import Judge, Trial, thin, vote_score
-from vicinal.metric._starts import make_start, open_starts
+from vicinal.metric._starts import is_wide, make_start, open_starts, other_start
 
 # Inner splits of few rows.
 N_SPLITS = 4
@@ -113,18 +113,23 @@ def count_finalists(n_rows: int, options: Options) -> int:
 def companion_setting(rows: Rows, options: Options, leader: Setting) -> Setting | None:
     """Return a setting whose metric errs elsewhere than those of the leader's kind of start.
 
-    ReliefF's diagonal knows features, the other starts' scatter directions; the mean of the two
-    metrics erred less than each. None where a feature has hundreds of rows to learn from, or hardly
-    one, and where settings are chosen on a sample, since another fit of all rows costs too much.
+    The mean of the two metrics erred less than each. Where features are many, discriminants and
+    the weights of a logistic regression go together; where rows are, ReliefF's diagonal, which
+    knows features, and the other starts' scatter directions. None where a feature has hundreds of
+    rows to learn from, or settings are chosen on a sample: another fit of all rows costs too much.
     """
-    n_rows, width = rows.X.shape
-    apt = max(FEW_ROWS, 2 * width) <= n_rows <= min(100 * width, options.selection_rows)
-    apt = apt and not sparse.issparse(rows.X)
     asked = isinstance(options.init, str) and options.init == "auto"
+    n_rows, width = rows.X.shape
     full = options.n_components is None or options.n_components >= width
-    if not (apt and asked and full and options.solver == "factored"):
+    if not (asked and full and options.solver == "factored") or sparse.issparse(rows.X):
         return None
-    return replace(leader, start=Start("relieff"))
+    if n_rows > options.selection_rows:
+        return None
+    if is_wide(rows):
+        return replace(leader, start=other_start(leader.start, len(options.costs), width))
+    if FEW_ROWS <= n_rows <= 100 * width:
+        return replace(leader, start=Start("relieff"))
+    return None
 
 
 class Search:
@@ -132,6 +137,7 @@ class Search:
 
     def __init__(self, rows: Rows, options: Options, watch: Watch) -> None:
         self.options, self.watch, self.n_rows = options, watch, len(rows.codes)
+        self.wide = is_wide(rows)
         self.splits = list(make_splits(rows, options))
         self.judges = [make_judge(train, held, options) for train, held in self.splits]
         self.scatters = [
@@ -193,12 +199,17 @@ class Search:
     def _stop(self, trial: Trial) -> tuple[Setting, list[FloatArray]]:
         """Return a trial's setting with the epoch to stop at, and its maps there.
 
-        Few rows over-fit within a few epochs, and several splits agree on when. One split does not
-        tell epochs within half a standard error apart.
+        Few rows over-fit within a few epochs, and several splits agree on when. Neither one split
+        nor splits of wide rows tell epochs within half a standard error apart: in doubt the last
+        of them stands, the rate having fallen by then, but of wide rows the first, since so many
+        directions over-fit.
         """
-        tolerance = 0.5 * self.standard_error(trial) if len(self.splits) == 1 else 0.0
-        last = trial.last_good(tolerance)
-        return replace(trial.setting, n_epochs=trial.epochs[last]), trial.maps[last]
+        half = 0.5 * self.standard_error(trial)
+        if self.wide:
+            place = trial.good_places(half)[0]
+        else:
+            place = trial.good_places(half if len(self.splits) == 1 else 0.0)[-1]
+        return replace(trial.setting, n_epochs=trial.epochs[place]), trial.maps[place]
 
     def standard_error(self, trial: Trial) -> float:
         """Return the standard error of the lowest held-out error."""

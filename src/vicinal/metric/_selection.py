@@ -41,13 +41,10 @@ class Trial:
         """How many epochs have been walked."""
         return self.descents[0].epoch
 
-    def last_good(self, tolerance: float) -> int:
-        """Return the place of the last score that is within a tolerance of the lowest.
-
-        The rate falls to zero at the end, so an epoch cut short needs more than luck to be better.
-        """
-        good = np.flatnonzero(np.asarray(self.scores) <= self.best_score + tolerance)
-        return int(good[-1])
+    def good_places(self, tolerance: float) -> list[int]:
+        """Return the places of the scores that are within a tolerance of the lowest."""
+        good = np.asarray(self.scores) <= self.best_score + tolerance
+        return [int(place) for place in np.flatnonzero(good)]
 
     @property
     def best_score(self) -> float:

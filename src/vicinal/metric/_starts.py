@@ -10,6 +10,7 @@ from vicinal.metric._initialisation import (
     Scatter,
     Start,
     discriminant_start,
+    logistic_start,
     principal_start,
     relief_start,
     scale_start,
@@ -18,6 +19,9 @@ from vicinal.metric._initialisation import (
 )
 from vicinal.metric._records import Options, Rows
 
+# How much the weights of a logistic regression on standardised features are shrunk.
+RIDGE = 0.1
+
 
 def open_starts(rows: Rows, options: Options) -> list[Start]:
     """Return the starts to try: the one asked for, or those worth trying on such rows."""
@@ -25,9 +29,11 @@ def open_starts(rows: Rows, options: Options) -> list[Start]:
     asked = options.n_components
     if not isinstance(options.init, str):
         return [Start("array")]
+    if options.init == "logistic":
+        _check_logistic(asked, n_classes)
     if options.init != "auto":
-        shrinkage = 0.1 if options.init in ("lda", "whitening") else 0.0
-        return [Start(options.init, asked, shrinkage)]
+        shrunk = options.init in ("lda", "whitening", "logistic")
+        return [Start(options.init, asked, RIDGE if shrunk else 0.0)]
     if options.solver == "psd":
         starts = [Start("zeros"), Start("identity")]
         return starts if sparse.issparse(rows.X) else [*starts, Start("relieff")]
@@ -36,9 +42,10 @@ def open_starts(rows: Rows, options: Options) -> list[Start]:
     if asked is not None and asked < width:
         return [Start("pca", asked), Start("lda", asked, 0.1), Start("lda", asked, 0.5)]
     few = min(n_classes - 1, width)
-    if 2 * width > len(rows.codes):
-        # Nearly as many directions as rows: only few of them can be told from noise.
+    if is_wide(rows):
+        # Only few directions can be told from noise.
         return [
+            Start("logistic", few, RIDGE),
             *(Start("lda", few, shrinkage) for shrinkage in (0.8, 0.6, 0.9, 0.97)),
             Start("pca", min(width, 30)),
         ]
@@ -48,6 +55,19 @@ def open_starts(rows: Rows, options: Options) -> list[Start]:
     if few < width:
         starts += [Start("lda", few, shrinkage) for shrinkage in (0.1, 0.5)]
     return starts
+
+
+def is_wide(rows: Rows) -> bool:
+    """Say whether there are nearly as many directions as rows."""
+    return 2 * rows.X.shape[1] > len(rows.codes)
+
+
+def other_start(start: Start, n_classes: int, width: int) -> Start:
+    """Return a start for wide rows that knows the classes in another way than this one."""
+    few = min(n_classes - 1, width)
+    if start.name == "logistic":
+        return Start("lda", few, 0.8)
+    return Start("logistic", few, RIDGE)
 
 
 def make_start(
@@ -68,6 +88,8 @@ def make_start(
         components = whitening_start(rows.X, p, start.shrinkage)
     elif start.name == "relieff":
         components = relief_start(rows.X, rows.codes)
+    elif start.name == "logistic":
+        components = logistic_start(rows.X, rows.codes, p, start.shrinkage)
     else:
         scatter = scatter or scatter_of(rows.X, rows.codes, rows.n_features)
         components = discriminant_start(scatter, p, start.shrinkage)
@@ -75,3 +97,12 @@ def make_start(
     if not options.warm:
         components = scale_start(components, rows.X, rows.codes, options.training_neighbors, rng)
     return np.ascontiguousarray(components, dtype=dtype)
+
+
+def _check_logistic(n_components: int | None, n_classes: int) -> None:
+    most = max(1, n_classes - 1)
+    if n_components is not None and n_components > most:
+        raise ValueError(
+            f"init='logistic' has at most {most} rows for {n_classes} classes, fewer than "
+            f"n_components={n_components}; ask for fewer or take init='lda'."
+        )
