@@ -53,8 +53,9 @@ class MLNG(MetricLearner):
     init : str or array of shape (n_components, n_features), default="auto"
         "auto" tries several and goes by the lowest inner error; "identity" (the
         features as given), "standardised", "whitening", "pca", "lda" (within-class whitening,
-        the directions that part the classes first), "relieff" (a diagonal), "zeros" (solver
-        "psd" only), or a map to start from.
+        the directions that part the classes first), "logistic" (the weights of a shrunk logistic
+        regression, at most R − 1 rows), "relieff" (a diagonal), "zeros" (solver "psd" only), or a
+        map to start from.
     regularizer : {None, "frobenius", "trace", "identity"}
         Added to the objective as λ‖W‖²_F, λ tr W or λ‖W − I‖²_F, on standardised features.
     regularization : float or "auto"
@@ -120,10 +121,11 @@ class MLNG(MetricLearner):
     Where settings are chosen, the result is a mean of metrics. Up to 10,000 rows: of those of up to
     four settings (two above 6,500 rows) whose inner errors are within a standard error of the
     lowest, each learned from all rows; from 1,500 to 6,500 rows, with 2 to 100 rows a feature, a
-    metric that started from ReliefF's weights joins them. Up to 20,000 rows: of those of three
-    parts of the rows and of three more epochs over all rows that start from their mean, or, where
-    more than five neighbours vote, of the parts' mean and of the metric learned from all rows.
-    Above, it is the best setting's alone.
+    metric that started from ReliefF's weights joins them, and with less than two rows a feature one
+    from a logistic regression (or from discriminants, where that leads). Up to 20,000 rows: of
+    those of three parts of the rows and of three more epochs over all rows that start from their
+    mean, or, where more than five neighbours vote, of the parts' mean and of the metric learned
+    from all rows. Above, it is the best setting's alone.
     Departures from the source: exact inference instead of the printed greedy one, Adam on a factor
     instead of steps of 1/t on W, a scaled start, candidate lists.
 
