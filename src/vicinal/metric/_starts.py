@@ -19,8 +19,8 @@ from vicinal.metric._initialisation import (
 )
 from vicinal.metric._records import Options, Rows
 
-# How much the weights of a logistic regression on standardised features are shrunk.
-RIDGE = 0.1
+# γ of whitening and discriminants, λ of a logistic regression, where nothing else is said.
+SHRINKAGE = 0.1
 
 
 def open_starts(rows: Rows, options: Options) -> list[Start]:
@@ -33,7 +33,7 @@ def open_starts(rows: Rows, options: Options) -> list[Start]:
         _check_logistic(asked, n_classes)
     if options.init != "auto":
         shrunk = options.init in ("lda", "whitening", "logistic")
-        return [Start(options.init, asked, RIDGE if shrunk else 0.0)]
+        return [Start(options.init, asked, SHRINKAGE if shrunk else 0.0)]
     if options.solver == "psd":
         starts = [Start("zeros"), Start("identity")]
         return starts if sparse.issparse(rows.X) else [*starts, Start("relieff")]
@@ -45,7 +45,7 @@ def open_starts(rows: Rows, options: Options) -> list[Start]:
     if is_wide(rows):
         # Only few directions can be told from noise.
         return [
-            Start("logistic", few, RIDGE),
+            Start("logistic", few, SHRINKAGE),
             *(Start("lda", few, shrinkage) for shrinkage in (0.8, 0.6, 0.9, 0.97)),
             Start("pca", min(width, 30)),
         ]
@@ -67,7 +67,7 @@ def other_start(start: Start, n_classes: int, width: int) -> Start:
     few = min(n_classes - 1, width)
     if start.name == "logistic":
         return Start("lda", few, 0.8)
-    return Start("logistic", few, RIDGE)
+    return Start("logistic", few, SHRINKAGE)
 
 
 def make_start(
