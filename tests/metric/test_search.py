@@ -51,7 +51,6 @@ def test_a_companion_starts_from_features_and_walks_at_the_leaders_rate():
     ("n_rows", "n_features", "change"),
     [
         (1400, 20, {}),  # several splits tell epochs apart, one companion would cost four trials
-        (1600, 900, {"init": "lda"}),  # hardly a row a feature
         (1600, 15, {}),  # more than a hundred rows a feature
         (1600, 20, {"selection_rows": 1500}),
         (1600, 20, {"init": "lda"}),
