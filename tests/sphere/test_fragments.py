@@ -84,7 +84,9 @@ def test_complex_tensors_survive_the_way_into_planes_and_back():
 
 def test_planes_are_views_of_the_packed_tensor():
     fragments = Fragments.from_complex(draw(TAU))
-    fragments.planes(2).zero_()
+    for l, planes in enumerate(fragments.all_planes()):
+        assert torch.equal(planes, fragments.planes(l))
+    fragments.all_planes()[2].zero_()
     assert fragments.norms()[:, 3:5].abs().max() == 0
     assert fragments.norms()[:, 5].min() > 0
 

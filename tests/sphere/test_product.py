@@ -262,6 +262,41 @@ def test_products_start_at_the_scale_of_their_input():
         assert 0.2 < 2 * power < 3
 
 
+WIDTHS = """
+import sys
+from unittest import mock
+
+import torch
+
+wide = sys.argv[1] == "64"
+features = "llvmlite.binding.get_host_cpu_features"
+with mock.patch(features, return_value={"avx512f": wide}):
+    from vicinal._kernels import _tiles
+assert str(_tiles.ROW_BYTES) == sys.argv[1]
+
+from vicinal.sphere import ClebschGordanLayer, Fragments, FragmentType
+
+kind = FragmentType([5, 3, 2, 1])
+torch.manual_seed(0)
+fast, slow = (ClebschGordanLayer(kind, kind, backend=b).double() for b in ("numba", "reference"))
+slow.load_state_dict(fast.state_dict())
+fragments = Fragments.randn(kind, 21, dtype=torch.float64).requires_grad_()
+for layer in (fast, slow):
+    out = layer(fragments).packed
+    found = [out, *torch.autograd.grad(out.square().sum(), [fragments.packed, layer.weight])]
+    layer.found = found
+print(max((a - b).abs().max().item() for a, b in zip(fast.found, slow.found)))
+"""
+
+
+@pytest.mark.parametrize("row_bytes", ["32", "64"])
+def test_registers_of_either_width_give_the_product(row_bytes, tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", WIDTHS, row_bytes]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert float(run.stdout) < 1e-11
+
+
 MEMORY = """
 import resource, sys, torch
 from vicinal.sphere import ClebschGordanLayer, Fragments, FragmentType

@@ -2,12 +2,11 @@
 
 For a block of products of degrees (l1, l2), order by order m: the outer products with m1 + m2 = m,
 their projections on each degree, which are mixed into the output and dropped. The way back makes
-them again. A chunk is as many samples as 64 bytes hold; fragments are stacks of such rows, in the
+them again. A chunk is as many samples as a row holds; fragments are stacks of such rows, in the
 order of the packed planes: [degree][channel][re, im][m].
 
 Products are laid out as [k][column][re, im], k counting the m1 of a diagonal, and projections as
-[degree][column][re, im]. Where the number of columns is odd, one of zeros makes it even, for tiles
-are four rows wide.
+[degree][column][re, im]. Rows of zeros fill the last tile up to its width.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import numba as nb
 
 from vicinal._kernels._tiles import (
+    TILE_WIDTH,
     complex_tile,
     dot_tile,
     multiply_diagonal,
@@ -29,14 +29,19 @@ from vicinal._types import FloatArray, IntArray
 L1, L2, ROW1, ROW2, N_COLUMNS, COLUMN_AT, N_DEGREES, DEGREE_AT, ORDER_AT = range(9)
 DEGREE, N_USED, WEIGHT_AT, OUT_ROW, N_OUT = range(5)
 
-_combine_4, _combine_2, _combine_1 = (real_tile(a, 4) for a in (4, 2, 1))
+_combine_4, _combine_2, _combine_1 = (real_tile(a, TILE_WIDTH) for a in (4, 2, 1))
 _mix_4, _mix_3, _mix_2, _mix_1 = (complex_tile(a, conjugate=False, add=True) for a in (4, 3, 2, 1))
 _mix_back_4, _mix_back_2, _mix_back_1 = (
     complex_tile(a, conjugate=True, add=False) for a in (4, 2, 1)
 )
-_dot_2x4, _dot_2x1, _dot_1x4, _dot_1x1 = (dot_tile(*s) for s in ((2, 4), (2, 1), (1, 4), (1, 1)))
+_dot_2xw, _dot_2x1, _dot_1xw, _dot_1x1 = (
+    dot_tile(height, width) for height in (2, 1) for width in (TILE_WIDTH, 1)
+)
 
-_compiled: Any = nb.njit(cache=True, nogil=True, error_model="numpy")
+_njit: Any = nb.njit  # its type hints leave two options out
+_compiled = _njit(cache=True, nogil=True, error_model="numpy")
+# Called by the others only, and kept with them: a way in from Python would be compiled, too.
+_inner = _njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 class Tables(NamedTuple):
@@ -137,7 +142,7 @@ def unfold_gradient(
                 grad[second[at], part] = sign[at] * grad_folded[at, part]
 
 
-@_compiled
+@_inner
 def _gather(packed: FloatArray, chunk: int, rows: FloatArray) -> None:
     """Copy a chunk of samples into rows, zeros behind the last sample."""
     lanes = rows.shape[1]
@@ -150,7 +155,7 @@ def _gather(packed: FloatArray, chunk: int, rows: FloatArray) -> None:
             rows[row, lane] = 0
 
 
-@_compiled
+@_inner
 def _scatter(rows: FloatArray, chunk: int, packed: FloatArray) -> None:
     """Copy rows back into a chunk of samples."""
     start = chunk * rows.shape[1]
@@ -160,7 +165,7 @@ def _scatter(rows: FloatArray, chunk: int, packed: FloatArray) -> None:
             packed[row, start + lane] = rows[row, lane]
 
 
-@_compiled
+@_inner
 def _forward_block(tables: Tables, b: int, weights: FloatArray, scratch: Scratch) -> None:
     block = tables.blocks[b]
     width = _width(block)
@@ -174,7 +179,7 @@ def _forward_block(tables: Tables, b: int, weights: FloatArray, scratch: Scratch
             _mix(degree, m, weights, scratch.projected, d * width, scratch.out_rows)
 
 
-@_compiled
+@_inner
 def _weight_gradient(tables: Tables, b: int, scratch: Scratch, grad_weights: FloatArray) -> None:
     """Add Σ_m Σ_lane conj(T[m, column]) g[m, c] to the gradient of V[column, c]."""
     block = tables.blocks[b]
@@ -191,7 +196,7 @@ def _weight_gradient(tables: Tables, b: int, scratch: Scratch, grad_weights: Flo
         _dot(degree, scratch.projected, at, step, scratch.out_rows, grad_weights)
 
 
-@_compiled
+@_inner
 def _input_gradient(tables: Tables, b: int, weights: FloatArray, scratch: Scratch) -> None:
     """Add the gradient through one block to ``scratch.grad_rows``."""
     block = tables.blocks[b]
@@ -213,13 +218,13 @@ def _input_gradient(tables: Tables, b: int, weights: FloatArray, scratch: Scratc
         _multiply_back(tables, block, m, scratch)
 
 
-@_compiled
+@_inner
 def _width(block: IntArray) -> int:
-    """Return the rows of one term: two for each column, their number made even."""
-    return 2 * (block[N_COLUMNS] + block[N_COLUMNS] % 2)
+    """Return the rows of one term: two for each column, in whole tiles."""
+    return -(-2 * block[N_COLUMNS] // TILE_WIDTH) * TILE_WIDTH
 
 
-@_compiled
+@_inner
 def _first_degree(tables: Tables, block: IntArray, m: int) -> int:
     """Return the number of the block's first degree that has the order m."""
     first = 0
@@ -228,7 +233,7 @@ def _first_degree(tables: Tables, block: IntArray, m: int) -> int:
     return first
 
 
-@_compiled
+@_inner
 def _multiply(tables: Tables, block: IntArray, m: int, scratch: Scratch) -> None:
     """Compute products[k, column] = f_l1,i^{low + k} f_l2,j^{m − low − k}."""
     low = max(-block[L1], m - block[L2])
@@ -245,7 +250,7 @@ def _multiply(tables: Tables, block: IntArray, m: int, scratch: Scratch) -> None
             scratch.products[k * width + 2 * n : (k + 1) * width] = 0
 
 
-@_compiled
+@_inner
 def _multiply_back(tables: Tables, block: IntArray, m: int, scratch: Scratch) -> None:
     """Add the gradient of ``_multiply``, found in ``products``, to that of the rows."""
     low = max(-block[L1], m - block[L2])
@@ -262,7 +267,7 @@ def _multiply_back(tables: Tables, block: IntArray, m: int, scratch: Scratch) ->
         )  # fmt: skip
 
 
-@_compiled
+@_inner
 def _project(
     tables: Tables, block: IntArray, m: int, top: int, first: int, scratch: Scratch, at: int
 ) -> None:
@@ -276,14 +281,14 @@ def _project(
     )  # fmt: skip
 
 
-@_compiled
+@_inner
 def _combine(
     n_out: int, width: int, out: FloatArray, out_at: int,
     factors: FloatArray, factor_at: int, step_a: int, step_k: int,
     rows: FloatArray, row_at: int, n_terms: int,
 ) -> None:  # fmt: skip
     """Compute out[a, b] = Σ_k factor[a, k] row[k, b] for a < n_out, b < width, tile by tile."""
-    for b in range(0, width, 4):
+    for b in range(0, width, TILE_WIDTH):
         a = 0
         while a + 4 <= n_out:
             _combine_4(
@@ -304,7 +309,7 @@ def _combine(
             )  # fmt: skip
 
 
-@_compiled
+@_inner
 def _mix(
     degree: IntArray, m: int, weights: FloatArray, projected: FloatArray, at: int, out: FloatArray
 ) -> None:
@@ -324,7 +329,7 @@ def _mix(
         _mix_1(out, o, 2 * high, high, weights, w, 2, step, projected, at, 2, 1, n)
 
 
-@_compiled
+@_inner
 def _mix_back(
     degree: IntArray, m: int, weights: FloatArray, grad_out: FloatArray,
     grad: FloatArray, at: int, width: int,
@@ -344,7 +349,7 @@ def _mix_back(
         _mix_back_1(grad, at, 2, 1, weights, w, step, 2, grad_out, g, 2 * high, high, n_out)
 
 
-@_compiled
+@_inner
 def _dot(
     degree: IntArray, projected: FloatArray, at: int, step: int,
     grad_out: FloatArray, grad_weights: FloatArray,
@@ -357,18 +362,18 @@ def _dot(
         c, g = 0, degree[OUT_ROW]
         while c < n_out:
             v = w + 2 * c
-            if columns > 1 and c + 4 <= n_out:
-                _dot_2x4(grad_weights, v, row, 2, projected, at, 2, step, 1,
+            if columns > 1 and c + TILE_WIDTH <= n_out:
+                _dot_2xw(grad_weights, v, row, 2, projected, at, 2, step, 1,
                          grad_out, g, 2 * high, 1, high, high)  # fmt: skip
             elif columns > 1:
                 _dot_2x1(grad_weights, v, row, 2, projected, at, 2, step, 1,
                          grad_out, g, 2 * high, 1, high, high)  # fmt: skip
-            elif c + 4 <= n_out:
-                _dot_1x4(grad_weights, v, row, 2, projected, at, 2, step, 1,
+            elif c + TILE_WIDTH <= n_out:
+                _dot_1xw(grad_weights, v, row, 2, projected, at, 2, step, 1,
                          grad_out, g, 2 * high, 1, high, high)  # fmt: skip
             else:
                 _dot_1x1(grad_weights, v, row, 2, projected, at, 2, step, 1,
                          grad_out, g, 2 * high, 1, high, high)  # fmt: skip
-            taken = 4 if c + 4 <= n_out else 1
+            taken = TILE_WIDTH if c + TILE_WIDTH <= n_out else 1
             c, g = c + taken, g + 2 * high * taken
         at, w, columns = at + 4, w + 2 * row, columns - 2

@@ -1,10 +1,10 @@
-"""Sums of products on 64 bytes of neighbouring samples at a time, held in registers.
+"""Sums of products on one register of neighbouring samples at a time.
 
-An array here is a stack of *rows*, each of ``lanes`` = 64 bytes of numbers: 16 single or 8 double
-precision, one a sample. A tile is a small matrix of rows that stays in registers while a loop
-runs over the terms of its sums; the compiler does not find this by itself, so the loops are written
-for it as vector operations, which it maps onto whatever the processor has. Places are counted in
-rows, and in numbers for coefficients; nothing checks that they stay inside the arrays.
+An array here is a stack of *rows*, each of ``ROW_BYTES`` of numbers, one a sample: 16 single or 8
+double precision where registers are that wide, else half as many. A tile is a small matrix of rows
+that stays in registers while a loop runs over the terms of its sums; the compiler does not find
+this by itself, so the loops are written for it as vector operations. Places are counted in rows,
+and in numbers for coefficients; nothing checks that they stay inside the arrays.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import extending, types
 from numba.core import cgutils
 
-ROW_BYTES = 64
+# AVX-512 has 32 registers of 64 bytes. Elsewhere a row of 32 is one register or two of at least
+# 16, and tiles are narrower: sums that do not fit would go to memory and back with every term.
+ROW_BYTES, TILE_WIDTH = (64, 4) if binding.get_host_cpu_features().get("avx512f") else (32, 2)
 
 intrinsic: Any = extending.intrinsic  # its type hints describe another calling convention
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -140,16 +141,28 @@ class Fragments:
             self._type[l], 2, 2 * l + 1, self.batch_size
         )
 
+    def all_planes(self) -> tuple[Tensor, ...]:
+        """Return the views of all degrees, cut in one operation.
+
+        The gradient of a cut fills a tensor of the whole's size: once here, with ``planes`` once
+        for each degree.
+        """
+        starts = self._type.row_starts()
+        rows = self.packed.split([end - start for start, end in pairwise(starts)])
+        return tuple(
+            part.view(t, 2, 2 * l + 1, self.batch_size)
+            for l, (t, part) in enumerate(zip(self._type.tau, rows, strict=True))
+        )
+
     def __getitem__(self, l: int) -> Tensor:
         """Return the complex tensor (batch, 2l + 1, τ_l) of one degree."""
-        real, imaginary = self.planes(l).unbind(1)
-        return torch.complex(real, imaginary).permute(2, 1, 0)
+        return _to_complex(self.planes(l))
 
     def __len__(self) -> int:
         return len(self._type)
 
     def __iter__(self) -> Iterator[Tensor]:
-        return (self[l] for l in range(len(self)))
+        return map(_to_complex, self.all_planes())
 
     def to_complex(self) -> list[Tensor]:
         """Return one complex tensor (batch, 2l + 1, τ_l) for each degree."""
@@ -172,23 +185,18 @@ class Fragments:
         # of the network that is being tested.
         rotations = rotations.to(self.device, torch.float64)
         wigner = wigner_d_all(self._type.l_max, rotations)
-        turned = [_turn(self.planes(l), wigner[l]) for l in range(len(self)) if self._type[l]]
+        parts = zip(self.all_planes(), wigner, strict=True)
+        turned = [_turn(planes, matrices) for planes, matrices in parts if len(planes)]
         return Fragments(self._type, torch.cat(turned))
 
     def power_spectrum(self) -> Tensor:
         """Return Σ_m |f_l^m|² of each fragment, degree by degree: (batch, n_channels)."""
-        powers = [
-            self.planes(l).square().sum(dim=(1, 2)) for l in range(len(self)) if self._type[l]
-        ]
+        powers = [planes.square().sum(dim=(1, 2)) for planes in self.all_planes()]
         return torch.cat(powers).T
 
     def norms(self) -> Tensor:
         """Return the norm of each fragment, degree by degree: (batch, n_channels)."""
-        norms = [
-            torch.linalg.vector_norm(self.planes(l), dim=(1, 2))
-            for l in range(len(self))
-            if self._type[l]
-        ]
+        norms = [torch.linalg.vector_norm(planes, dim=(1, 2)) for planes in self.all_planes()]
         return torch.cat(norms).T
 
     def to(self, *args: Any, **kwargs: Any) -> Fragments:
@@ -294,6 +302,12 @@ def _check_parts(parts: Sequence[Tensor]) -> None:
                 f"degree 0 is {first.dtype} on {first.device} and degree {l} is {part.dtype} "
                 f"on {part.device}: bring all to one precision and device."
             )
+
+
+def _to_complex(planes: Tensor) -> Tensor:
+    """Return (batch, 2l + 1, τ), complex, of planes (τ, 2, 2l + 1, batch)."""
+    real, imaginary = planes.unbind(1)
+    return torch.complex(real, imaginary).permute(2, 1, 0)
 
 
 def _turn(planes: Tensor, wigner: Tensor) -> Tensor:

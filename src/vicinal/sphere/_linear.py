@@ -81,11 +81,11 @@ class CovariantLinear(nn.Module):
     def forward(self, fragments: Fragments) -> Fragments:
         """Return F_l W_l of each degree, plus the bias at degree 0."""
         check_input("CovariantLinear", self.type_in, fragments, self.weight)
-        batch = fragments.batch_size
+        batch, planes = fragments.batch_size, fragments.all_planes()
         mixed = []
         for l, t in enumerate(self.type_out.tau):
             if t:
-                rows = fragments.planes(l).reshape(2 * self.type_in[l], (2 * l + 1) * batch)
+                rows = planes[l].reshape(2 * self.type_in[l], (2 * l + 1) * batch)
                 mixed.append((real_matrix(self._planes(l)) @ rows).view(-1, batch))
         if self.bias is not None and self.type_out[0]:
             mixed[0] = mixed[0] + _planes_of(self.bias, self.real).reshape(-1, 1)

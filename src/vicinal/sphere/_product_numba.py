@@ -139,7 +139,6 @@ def _unfold(grad_folded: FloatArray, weight: Tensor, pairing: Pairing) -> Tensor
     grads = grad_folded.reshape(-1, 2)
     if weight.ndim == 1:
         grads = np.where(pairing.odd, grads[:, 1], grads[:, 0])[:, None]
-    grad = torch.zeros_like(weight)
-    columns = grad.view(len(weight), -1).numpy()
-    kernels.unfold_gradient(grads, pairing.first, pairing.second, pairing.sign, columns)
-    return grad
+    grad = np.zeros((len(weight), grads.shape[1]), grads.dtype)
+    kernels.unfold_gradient(grads, pairing.first, pairing.second, pairing.sign, grad)
+    return torch.from_numpy(grad).view_as(weight)

@@ -11,7 +11,7 @@ import numpy as np
 
 from vicinal._kernels import _clebsch_gordan as kernels
 from vicinal._kernels._clebsch_gordan import Scratch, Tables
-from vicinal._kernels._tiles import ROW_BYTES
+from vicinal._kernels._tiles import ROW_BYTES, TILE_WIDTH
 from vicinal._types import AnyArray, FloatArray
 from vicinal.sphere._clebsch_gordan import clebsch_gordan
 from vicinal.sphere._pairs import Block, Pairing
@@ -83,7 +83,7 @@ def _scratch_sizes(pairing: Pairing, dtype: np.dtype[Any], backward: bool) -> li
     """Return how many rows each part of the scratch has."""
     tables = make_tables(pairing, dtype)
     blocks = tables.blocks
-    width = 2 * (blocks[:, kernels.N_COLUMNS] + blocks[:, kernels.N_COLUMNS] % 2)
+    width = -(-2 * blocks[:, kernels.N_COLUMNS] // TILE_WIDTH) * TILE_WIDTH
     last = blocks[:, kernels.DEGREE_AT] + blocks[:, kernels.N_DEGREES] - 1
     orders = 2 * tables.degrees[last, kernels.DEGREE] + 1
     projected = width * blocks[:, kernels.N_DEGREES]

@@ -27,13 +27,13 @@ def multiply_and_mix(fragments: Fragments, folded: Tensor, pairing: Pairing) -> 
         Folded weights, real and imaginary parts.
     pairing : Pairing
     """
-    batch = fragments.batch_size
+    batch, planes = fragments.batch_size, fragments.all_planes()
     sums = [
         fragments.packed.new_zeros(2 * t, (2 * l + 1) * batch)
         for l, t in enumerate(pairing.type_out.tau)
     ]
     for block in pairing.blocks:
-        first, second = fragments.planes(block.l1), fragments.planes(block.l2)
+        first, second = planes[block.l1], planes[block.l2]
         weights = [
             folded[start : start + n * pairing.type_out[l]].view(n, pairing.type_out[l], 2)
             for l, n, start in zip(block.degrees, block.n_used, block.starts, strict=True)

@@ -185,8 +185,8 @@ class SphericalTransform(nn.Module):
 
     def _unpack(self, fragments: Fragments, channels: int) -> Tensor:
         degrees = [
-            fragments.planes(l).reshape(channels, -1, fragments.batch_size).permute(1, 2, 0)
-            for l in range(self.l_max + 1)
+            planes.reshape(channels, -1, fragments.batch_size).permute(1, 2, 0)
+            for planes in fragments.all_planes()
         ]
         return torch.cat(degrees).flatten(1)
 
