@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -157,6 +159,16 @@ def test_every_preset_builds_what_it_reads():
         drawn = draw_digits(np.ones((2, 28, 28)), np.zeros(2), drawing)
         with torch.no_grad():
             assert preset.build(7).eval()(drawn.take(torch.arange(2))).shape == (2, 7)
+
+
+def test_the_guide_tells_the_number_of_parameters_of_every_preset():
+    guide = Path(__file__).parents[2] / "docs" / "guide" / "spherical_digits.md"
+    told = dict(re.findall(r"^\| `(\w+)` \| ([\d,]+) \|", guide.read_text("utf-8"), re.MULTILINE))
+    counted = {
+        preset.name: f"{sum(p.numel() for p in preset.build(10).parameters()):,}"
+        for preset in list_presets()
+    }
+    assert told == counted
 
 
 def test_an_unknown_preset_is_named_with_the_known_ones():

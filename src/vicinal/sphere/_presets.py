@@ -82,6 +82,15 @@ _PRESETS = (
         bend=0.5,
     ),
     Preset(
+        "rings",
+        "convolutions round the centroid and all round the last ring; warped, slightly bent digits",
+        lambda n_classes: FrameNet(18, n_classes, around=(64, 64)),
+        TrainingPlan(n_epochs=14, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
+        l_max=18,
+        warp=1.0,
+        bend=0.25,
+    ),
+    Preset(
         "correlation",
         "correlations on the sphere and on SO(3) with ReLU, after Cohen et al. 2018",
         lambda n_classes: CorrelationNet(n_classes),
