@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles import clebsch_gordan as oracle
 
+from vicinal._kernels._tiles import ROW_BYTES
 from vicinal.sphere import ClebschGordanLayer, Fragments, FragmentType, random_rotations
 
 BACKENDS = ("numba", "torch", "reference")
@@ -289,8 +290,8 @@ print(max((a - b).abs().max().item() for a, b in zip(fast.found, slow.found)))
 """
 
 
-@pytest.mark.parametrize("row_bytes", ["32", "64"])
-def test_registers_of_either_width_give_the_product(row_bytes, tmp_path):
+def test_registers_of_the_other_width_give_the_product(tmp_path):
+    row_bytes = "32" if ROW_BYTES == 64 else "64"  # this processor's own width has all other tests
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", WIDTHS, row_bytes]
     run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
