@@ -119,6 +119,16 @@ def test_blocks_of_time_part_what_the_sources_split_does_not(real_data, name):
     assert grouped > 2 * official
 
 
+def test_digits_lie_up_to_a_pixel_right_of_and_below_the_middle(real_data):
+    images = load_dataset("mnist").X[:5000].reshape(-1, 28, 28)
+    from_the_middle = np.arange(28) - 13.5
+    weight = images.sum((1, 2))
+    below = images.sum(2) @ from_the_middle / weight
+    right = images.sum(1) @ from_the_middle / weight
+    for offset in (below, right):
+        np.testing.assert_allclose(np.percentile(offset, [5, 50, 95]), [0.05, 0.5, 0.95], atol=0.04)
+
+
 def test_molecules_keep_their_atoms_and_published_folds(real_data):
     dataset = load_dataset("qm7")
     assert dataset.X.shape == (7165, 276)

@@ -118,6 +118,14 @@ def test_no_warp_of_strength_zero_changes_anything():
     np.testing.assert_allclose(warps, np.broadcast_to(np.eye(2, 3), (4, 2, 3)))
 
 
+def test_warps_without_shift_differ_in_nothing_else():
+    warps = draw_warps(50, np.random.default_rng(3), shift=0.0)
+    assert not warps[:, :, 2].any()
+    np.testing.assert_array_equal(
+        warps[:, :, :2], draw_warps(50, np.random.default_rng(3))[:, :, :2]
+    )
+
+
 def test_a_warp_moves_what_is_read():
     image = np.zeros((1, 29, 29))
     image[0, 14, 21] = 1.0

@@ -155,8 +155,7 @@ def test_signals_of_another_grid_are_refused():
 
 def test_every_preset_builds_what_it_reads():
     for preset in list_presets():
-        drawing = preset.drawing(rotated=False, protocol="resampled", seed=0)
-        drawn = draw_digits(np.ones((2, 28, 28)), np.zeros(2), drawing)
+        drawn = draw_digits(np.ones((2, 28, 28)), np.zeros(2), preset.drawing)
         with torch.no_grad():
             assert preset.build(7).eval()(drawn.take(torch.arange(2))).shape == (2, 7)
 

@@ -75,9 +75,13 @@ def train(
         ),
     ] = "resampled",
     projection: Annotated[
-        str,
-        Option(help="How digits lie on the hemisphere: lambert (equal areas) or stereographic."),
-    ] = "lambert",
+        str | None,
+        Option(
+            help="How digits lie on the hemisphere: lambert (equal areas) or stereographic; the "
+            "preset's own unless told.",
+            show_default=False,
+        ),
+    ] = None,
     epochs: Annotated[int | None, Option(help="Another number than the preset's.")] = None,
     patience: Annotated[
         int | None, Option(help="Stop after this many epochs without a better validation error.")
@@ -110,6 +114,7 @@ def train(
     from vicinal.cli._console import explain_stop, make_console
     from vicinal.experiments._compare import RUNS
     from vicinal.experiments._spheres import SphereSetting, name_folder
+    from vicinal.sphere._presets import get_preset
 
     if preset == "list":
         make_console().print(_preset_table())
@@ -117,7 +122,7 @@ def train(
     check_output(json)
     setting = SphereSetting(
         data, preset, train, tuple(split_names(test)), protocol, epochs, n_train, validation,
-        patience, seed, projection,
+        patience, seed, projection or get_preset(preset).drawing.projection,
     )  # fmt: skip
     folder = out or RUNS / name_folder(setting)
     console = make_console(stderr=True)

@@ -75,11 +75,13 @@ def project_images(
     return values.reshape(len(images), *theta.shape)
 
 
-def draw_warps(n: int, generator: np.random.Generator, *, strength: float = 1.0) -> FloatArray:
+def draw_warps(
+    n: int, generator: np.random.Generator, *, strength: float = 1.0, shift: float = 0.02
+) -> FloatArray:
     """Return random slight affine maps [A | b] of the disc, one an image.
 
     A is a turn, a shear and two stretches, b a shift; each normal around no change, with
-    standard deviations of 7°, 0.1, 8 % and 2 % of half a side at ``strength`` 1.
+    standard deviations of 7°, 0.1, 8 % and ``shift`` of half a side at ``strength`` 1.
     """
     turn, shear = generator.normal(0.0, strength, (2, n)) * np.array([[0.12], [0.1]])
     stretch = np.exp(generator.normal(0.0, 0.08 * strength, (n, 2)))
@@ -87,7 +89,7 @@ def draw_warps(n: int, generator: np.random.Generator, *, strength: float = 1.0)
     slant = np.stack([stretch[:, 0], shear, np.zeros(n), stretch[:, 1]], -1)
     warps = np.empty((n, 2, 3))
     warps[:, :, :2] = rotation.reshape(n, 2, 2) @ slant.reshape(n, 2, 2)
-    warps[:, :, 2] = generator.normal(0.0, 0.02 * strength, (n, 2))
+    warps[:, :, 2] = generator.normal(0.0, shift * strength, (n, 2))
     return warps
 
 

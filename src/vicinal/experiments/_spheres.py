@@ -119,12 +119,7 @@ def run_on_sphere(
     dataset = load_dataset(setting.dataset)
     training, held_out, testing = split_digits(dataset, setting)
     plan = _plan(preset, setting)
-    drawing = preset.drawing(
-        rotated=setting.train == "rotated",
-        protocol=setting.protocol,
-        projection=setting.projection,
-        seed=setting.seed,
-    )
+    drawing = _drawing(setting, setting.train)
     source = _Source(training, drawing, say)
     validation = None
     if len(held_out.labels):
@@ -144,10 +139,7 @@ def run_on_sphere(
         tuple(str(name) for name in dataset.classes or ()),
         history,
         sum(epoch.cpu_seconds for epoch in history) + source.cpu_seconds,
-        [
-            _test(network, testing, preset, setting, orientation, say)
-            for orientation in setting.tests
-        ],
+        [_test(network, testing, setting, orientation, say) for orientation in setting.tests],
     )
     if process_rank() == 0:
         write_checkpoint(
@@ -178,6 +170,15 @@ def _draw(digits: Digits, drawing: Drawing) -> Batches:
     return draw_digits(digits.images, digits.labels, drawing)
 
 
+def _drawing(setting: SphereSetting, orientation: str) -> Drawing:
+    """Return how the preset draws digits of an orientation, as the setting has it."""
+    asked: dict[str, Any] = {
+        name: getattr(setting, name) for name in ("protocol", "projection", "seed")
+    }
+    drawing = get_preset(setting.preset).drawing
+    return replace(drawing, rotated=orientation == "rotated", **asked)
+
+
 def _plan(preset: Preset, setting: SphereSetting) -> Any:
     plan = replace(preset.plan, seed=setting.seed, patience=setting.patience)
     if setting.n_epochs is not None:
@@ -192,15 +193,12 @@ def _plan(preset: Preset, setting: SphereSetting) -> Any:
 def _test(
     network: nn.Module,
     digits: Digits,
-    preset: Preset,
     setting: SphereSetting,
     orientation: str,
     say: Callable[[str], None],
 ) -> JudgedDigits:
     say(f"testing on {len(digits.labels):,} {orientation} digits")
-    drawing = preset.drawing(
-        rotated=orientation == "rotated", protocol=setting.protocol, projection=setting.projection
-    )
+    drawing = _drawing(setting, orientation)
     found = predict_labels(network, _draw(digits, drawing.faithful(TEST_SEED))).numpy()
     n_classes = int(digits.labels.max()) + 1
     confusion = np.zeros((n_classes, max(n_classes, int(found.max()) + 1)), int)

@@ -42,6 +42,7 @@ class Drawing:
     protocol: Protocol = "resampled"
     projection: str = "lambert"  # or "stereographic"
     warp: float = 0.0  # strength of random affine maps of the image, for training
+    shift: float = 0.02  # of those maps, in halves of a side at strength 1
     bend: float = 0.0  # strength of random elastic distortions, for training
     seed: int = 0
 
@@ -163,7 +164,7 @@ def _draw(images: AnyArray, block: int, drawing: Drawing) -> tuple[Tensor, Tenso
     generator = np.random.default_rng(seed)
     warps = None
     if drawing.warp:
-        warps = draw_warps(len(images), generator, strength=drawing.warp)
+        warps = draw_warps(len(images), generator, strength=drawing.warp, shift=drawing.shift)
     if drawing.bend:
         images = bend_images(images, generator, strength=drawing.bend)
     resampled = drawing.rotated and drawing.protocol == "resampled"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from torch import nn
 
@@ -19,22 +18,13 @@ from ._training import TrainingPlan
 
 @dataclass(frozen=True)
 class Preset:
-    """A named network: how it is built from the number of classes, what it reads, how it trains."""
+    """A named network: how it is built from the number of classes, trained, and shown images."""
 
     name: str
     title: str
     build: Callable[[int], nn.Module]
     plan: TrainingPlan
-    l_max: int | None
-    bandwidth: int = 30
-    warp: float = 0.0
-    bend: float = 0.0
-
-    def drawing(self, **settings: Any) -> Drawing:
-        """Return how its images are drawn."""
-        return Drawing(
-            bandwidth=self.bandwidth, l_max=self.l_max, warp=self.warp, bend=self.bend, **settings
-        )
+    drawing: Drawing
 
 
 _COMPACT = (
@@ -62,47 +52,42 @@ _PRESETS = (
         "Clebsch–Gordan network as published",
         lambda n_classes: ClebschGordanNet.for_mnist(n_outputs=n_classes),
         TrainingPlan(n_epochs=8, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
-        l_max=8,
+        Drawing(l_max=8),
     ),
     Preset(
         "compact",
         "three residual layers, power spectra, degrees to 18 at the input, warped digits",
         _compact,
         TrainingPlan(n_epochs=9, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
-        l_max=18,
-        warp=1.0,
+        Drawing(l_max=18, warp=1.0),
     ),
     Preset(
         "frame",
         "the layers of compact, and convolutions round the centroid; warped and bent digits",
         lambda n_classes: FrameNet(18, n_classes, hidden=_COMPACT, dropout=0.2),
         TrainingPlan(n_epochs=12, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
-        l_max=18,
-        warp=1.0,
-        bend=0.5,
+        Drawing(l_max=18, warp=1.0, bend=0.5),
     ),
     Preset(
         "rings",
         "convolutions round the centroid and all round the last ring; warped, slightly bent digits",
         lambda n_classes: FrameNet(18, n_classes, around=(64, 64)),
         TrainingPlan(n_epochs=14, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
-        l_max=18,
-        warp=1.0,
-        bend=0.25,
+        Drawing(l_max=18, warp=1.0, bend=0.25),
     ),
     Preset(
         "correlation",
         "correlations on the sphere and on SO(3) with ReLU, after Cohen et al. 2018",
         lambda n_classes: CorrelationNet(n_classes),
         TrainingPlan(n_epochs=2, batch_size=50, learning_rate=5e-3, schedule="one-cycle"),
-        l_max=None,
+        Drawing(l_max=None),
     ),
     Preset(
         "planar",
         "planar convolutional network on the unrolled signal",
         lambda n_classes: PlanarNet(n_classes),
         TrainingPlan(n_epochs=5, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
-        l_max=None,
+        Drawing(l_max=None),
     ),
 )
 
