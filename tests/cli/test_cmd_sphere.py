@@ -144,13 +144,24 @@ def test_how_digits_lie_on_the_sphere_is_part_of_a_training(run, trained):
     assert "projection: there 'lambert', now 'stereographic'" in done.err.replace('"', "'")
 
 
-def test_a_training_on_stereographic_digits_says_so(run, tmp_path):
-    few = ("--n-train", "100", "--test", "rotated", "--projection", "stereographic")
+@pytest.mark.parametrize(
+    "choice", [("--projection", "stereographic"), ("--preset", "conformal", "--epochs", "1")]
+)
+def test_a_training_on_stereographic_digits_says_so(run, tmp_path, choice):
+    few = ("--n-train", "100", "--test", "rotated", *choice)
     done = run(*QUICK, *few, "--out", tmp_path / "run")
     assert done.code == 0
     assert "by the stereographic map" in (tmp_path / "run" / "report.html").read_text()
     records = json.loads((tmp_path / "run" / "results.json").read_text())["records"]
     assert [record["projection"] for record in records] == ["stereographic"]
+
+
+def test_a_presets_own_map_gives_way_to_the_one_asked_for(run, tmp_path):
+    asked = ("--preset", "conformal", "--projection", "lambert", "--epochs", "1")
+    few = ("--n-train", "100", "--test", "rotated")
+    done = run(*QUICK, *few, *asked, "--out", tmp_path / "run")
+    assert done.code == 0
+    assert "by the lambert map" in (tmp_path / "run" / "report.html").read_text()
 
 
 def test_presets_are_listed(run):

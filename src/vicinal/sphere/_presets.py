@@ -76,6 +76,15 @@ _PRESETS = (
         Drawing(l_max=18, warp=1.0, bend=0.25),
     ),
     Preset(
+        "conformal",
+        "the convolutions of rings on a finer view of digits drawn by the stereographic map",
+        lambda n_classes: FrameNet(24, n_classes, around=(64, 64), n_sectors=64),
+        TrainingPlan(
+            n_epochs=30, batch_size=64, learning_rate=5e-3, schedule="one-cycle", smoothing=0.1
+        ),
+        Drawing(l_max=24, bandwidth=36, projection="stereographic", warp=1.5, shift=0.0),
+    ),
+    Preset(
         "correlation",
         "correlations on the sphere and on SO(3) with ReLU, after Cohen et al. 2018",
         lambda n_classes: CorrelationNet(n_classes),
