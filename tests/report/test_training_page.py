@@ -55,10 +55,13 @@ def test_later_epochs_lie_to_the_right_and_smaller_errors_lower():
     assert words[1] == "epoch 2: training error 20 %"
 
 
-def test_a_training_without_validation_has_one_curve():
-    plot = draw_errors(replace(REPORT, validation_errors=[None] * 3))
+def test_a_training_without_validation_has_one_curve_and_no_word_of_it():
+    alone = replace(REPORT, validation_errors=[None] * 3)
+    plot = draw_errors(alone)
     assert plot is not None
     assert len(plot.curves) == 1
+    assert "validation samples" in render_training_page(REPORT)
+    assert "validation samples" not in render_training_page(alone)
 
 
 def test_a_training_without_errors_has_no_plot():
