@@ -12,13 +12,13 @@ from sklearn.utils.multiclass import type_of_target
 from vicinal._kernels._kbest import new_scratch, new_table
 from vicinal._kernels._lanes import LANES
 from vicinal._kernels._relief import Features, sum_hits_and_misses, sum_joint_differences
+from vicinal._threads import map_blocks, thread_count
 from vicinal._types import AnyArray, BoolArray, FloatArray, IntArray
 from vicinal._validation import (
     check_at_least_two_classes,
     check_classification_input,
     check_regression_input,
 )
-from vicinal.index._threads import map_blocks, thread_count
 from vicinal.metric._base import MetricLearner
 
 _BLOCK = 128

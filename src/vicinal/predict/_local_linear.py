@@ -8,8 +8,8 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_neighbors
-from vicinal.metric._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
-from vicinal.metric._smoothing import COMPACT
+from vicinal.metric.gradients._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
+from vicinal.metric.gradients._smoothing import COMPACT
 from vicinal.predict._sides import is_binary
 from vicinal.predict._training_targets import NeighborsRegressor
 
