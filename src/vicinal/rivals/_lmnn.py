@@ -15,12 +15,14 @@ from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
     check_at_least_two_classes,
+    check_choice,
     check_classification_input,
     check_neighbors,
+    check_positive,
+    check_whole,
 )
 from vicinal.metric._base import MetricLearner
 from vicinal.metric.descent._frame import Frame
-from vicinal.metric.gerrymander._options import check_choice, check_positive, check_whole
 from vicinal.rivals._large_margin_fit import (
     INITS,
     MarginOptions,

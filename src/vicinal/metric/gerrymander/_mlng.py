@@ -15,8 +15,13 @@ from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
     check_at_least_two_classes,
+    check_auto,
+    check_choice,
     check_classification_input,
     check_neighbors,
+    check_positive,
+    check_weights,
+    check_whole,
 )
 from vicinal.metric._base import MetricLearner
 from vicinal.metric.descent._frame import Frame, make_frame
@@ -207,7 +212,7 @@ class MLNG(MetricLearner):
         X, self.classes_, codes = check_classification_input(self, X, y, accept_sparse=True)
         check_at_least_two_classes(self, self.classes_)
         options = self._options(X, codes, warm)
-        weights = checks.check_weights(sample_weight, len(codes))
+        weights = check_weights(sample_weight, len(codes))
         self._count_skipped(codes)
         self._learn(X, codes, weights, options)
         return self
@@ -225,7 +230,7 @@ class MLNG(MetricLearner):
         n_iter, curve = self.n_iter_, self.loss_curve_
         options = self._options(X, codes, self.components_, classes=classes, more=True)
         self._count_skipped(codes)
-        self._learn(X, codes, checks.check_weights(sample_weight, len(codes)), options)
+        self._learn(X, codes, check_weights(sample_weight, len(codes)), options)
         self.classes_ = np.union1d(self.classes_, classes)
         self.n_iter_, self.loss_curve_ = n_iter + self.n_iter_, curve + self.loss_curve_
         return self
@@ -240,23 +245,21 @@ class MLNG(MetricLearner):
         more: bool = False,
     ) -> Options:
         classes = self.classes_ if classes is None else classes
-        checks.check_choice("solver", self.solver, checks.SOLVERS)
+        check_choice("solver", self.solver, checks.SOLVERS)
         checks.check_regularizer(self.regularizer)
         checks.check_search(self.candidate_search)
         init = checks.check_init(self.init, self.solver, X.shape[1]) if warm is None else warm
         n_components = self.n_components
         if n_components is not None:
-            n_components = min(checks.check_whole("n_components", n_components), X.shape[1])
-        share = checks.check_positive("validation_fraction", self.validation_fraction)
+            n_components = min(check_whole("n_components", n_components), X.shape[1])
+        share = check_positive("validation_fraction", self.validation_fraction)
         if share >= 1:
             raise ValueError(f"validation_fraction must be below 1, got {share}.")
-        rate = checks.check_auto("learning_rate", self.learning_rate, checks.check_positive)
-        amount = checks.check_auto("regularization", self.regularization, checks.check_positive)
-        reuse = checks.check_auto("reuse", self.reuse, checks.check_whole)
+        rate = check_auto("learning_rate", self.learning_rate, check_positive)
+        amount = check_auto("regularization", self.regularization, check_positive)
+        reuse = check_auto("reuse", self.reuse, check_whole)
         k = check_neighbors(self.n_neighbors, X.shape[0] - 1)
-        training = checks.check_auto(
-            "training_neighbors", self.training_neighbors, checks.check_whole
-        )
+        training = check_auto("training_neighbors", self.training_neighbors, check_whole)
         return Options(
             n_neighbors=k,
             training_neighbors=check_neighbors(
@@ -269,11 +272,11 @@ class MLNG(MetricLearner):
             costs=checks.check_costs(self.costs, classes),
             learning_rate=self.learning_rate_ if more else rate,
             max_iter=1 if more else checks.check_epochs(self.max_iter, X.shape[0]),
-            batch_size=checks.check_auto("batch_size", self.batch_size, checks.check_whole),
+            batch_size=check_auto("batch_size", self.batch_size, check_whole),
             n_other=checks.check_candidates(self.n_candidates, X.shape[0]),
-            refresh=checks.check_auto("refresh", self.refresh, checks.check_whole),
+            refresh=check_auto("refresh", self.refresh, check_whole),
             reuse=reuse or (8 if self.solver == "psd" else 1),
-            tol=checks.check_positive("tol", self.tol, zero=True),
+            tol=check_positive("tol", self.tol, zero=True),
             validation_fraction=share,
             regularizer=self.regularizer,
             regularization=self.regularization_ if more else amount,

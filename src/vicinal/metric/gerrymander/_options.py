@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._validation import check_auto, check_choice, check_whole
 from vicinal.metric.candidates._search import SEARCHES, require_faiss
 from vicinal.metric.gerrymander._objective import REGULARIZERS
 from vicinal.metric.gerrymander._records import FEW_ROWS, PARTED_ROWS
@@ -15,35 +16,6 @@ INITS = (
     "auto", "identity", "standardised", "whitening", "pca", "lda", "logistic", "relieff", "zeros",
 )  # fmt: skip
 SOLVERS = ("factored", "psd")
-
-
-def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    """Refuse a value that is not one of the allowed."""
-    if value not in allowed:
-        listed = ", ".join(repr(option) for option in allowed)
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
-
-
-def check_whole(name: str, value: Any, least: int = 1) -> int:
-    """Return a whole number of at least ``least``."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-    return int(value)
-
-
-def check_positive(name: str, value: Any, *, zero: bool = False) -> float:
-    """Return a finite number above zero (or zero, where allowed)."""
-    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not real or not np.isfinite(value) or value < 0 or (value == 0 and not zero):
-        bound = "zero or more" if zero else "above zero"
-        raise ValueError(f"{name} must be a number {bound}, got {value!r}.")
-    return float(value)
-
-
-def check_auto(name: str, value: Any, check: Any) -> Any:
-    """Return None for "auto", else the checked value."""
-    return None if isinstance(value, str) and value == "auto" else check(name, value)
 
 
 def check_costs(costs: Any, classes: AnyArray) -> FloatArray:
@@ -68,23 +40,6 @@ def check_costs(costs: Any, classes: AnyArray) -> FloatArray:
     if not matrix.any():
         raise ValueError("costs are all zero: no vote would be wrong.")
     scaled: FloatArray = matrix / (matrix.sum() / (n_classes * (n_classes - 1)))
-    return scaled
-
-
-def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
-    """Return weights of mean 1, or None for equal weights."""
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.ndim == 0:
-        weights = np.full(n_rows, float(weights))
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight must have shape ({n_rows},), got {weights.shape}.")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError("sample_weight must be finite, not negative and not all zero.")
-    if np.all(weights == weights[0]):
-        return None
-    scaled: FloatArray = weights / weights.mean()
     return scaled
 
 

@@ -12,10 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import check_transform_input
+from vicinal._validation import check_transform_input, check_whole
 from vicinal.index._inputs import check_block_size
 from vicinal.metric._base import MetricLearner
-from vicinal.metric.gerrymander import _options as plain_checks
 from vicinal.metric.gradients import _options as checks
 from vicinal.metric.gradients._estimate import Reference, Setting, evaluate, make_reference
 from vicinal.metric.gradients._plan import Evaluated, FitPlan, follow_plan, plan_fit
@@ -160,7 +159,7 @@ class GradientMetric(MetricLearner):
         ``store_gradients=True``.
         """
         rank = len(self.components_) if n_components is None else n_components
-        rank = min(plain_checks.check_whole("n_components", rank), self.n_features_in_)
+        rank = min(check_whole("n_components", rank), self.n_features_in_)
         _, angles = self._bootstrap(rank, n_resamples, random_state)
         return interval(angles, level)
 
@@ -265,9 +264,7 @@ class GradientMetric(MetricLearner):
     def _keep_metric(self, sums: GradientSums) -> None:
         n_components = self.n_components
         if n_components is not None:
-            n_components = min(
-                plain_checks.check_whole("n_components", n_components), len(sums.outer)
-            )
+            n_components = min(check_whole("n_components", n_components), len(sums.outer))
         self.outer_product_ = self._matrix(sums)
         self.eigenvalues_, vectors = spectrum(self.outer_product_)
         components = metric_components(self.eigenvalues_, vectors, self.power_)
@@ -306,7 +303,7 @@ class GradientMetric(MetricLearner):
             raise ValueError(
                 "intervals need the gradients at every point: fit with store_gradients=True."
             )
-        n_resamples = plain_checks.check_whole("n_resamples", n_resamples)
+        n_resamples = check_whole("n_resamples", n_resamples)
         gradients = self.gradients_
         by_column = gradients[:, None] if gradients.ndim == 2 else gradients.transpose(0, 2, 1)
         random = check_random_state(random_state)

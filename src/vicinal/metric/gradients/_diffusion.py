@@ -22,10 +22,16 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import check_pairs, check_target_input, check_transform_input
+from vicinal._validation import (
+    check_choice,
+    check_pairs,
+    check_positive,
+    check_target_input,
+    check_transform_input,
+    check_whole,
+)
 from vicinal.index import ExactIndex
 from vicinal.metric._base import MetricLearner, project
-from vicinal.metric.gerrymander._options import check_choice, check_positive, check_whole
 from vicinal.metric.gradients._base import GradientMetric
 from vicinal.metric.gradients._estimate import Reference, block_rows, gradients_at
 from vicinal.metric.gradients._outer_products import gradient_metric

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric.gerrymander._options import (
+from vicinal._validation import (
     check_choice,
     check_positive,
     check_weights,

@@ -16,7 +16,7 @@ import numpy as np
 
 from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric.gerrymander import _options as plain_checks
+from vicinal._validation import check_positive, check_whole
 from vicinal.metric.gradients import _bandwidth as selection
 from vicinal.metric.gradients import _options as checks
 from vicinal.metric.gradients._estimate import Reference, Setting
@@ -160,8 +160,8 @@ def _choose(
 ) -> list[Setting]:
     """Return the setting of each iteration."""
     n_iter = most_iterations(told, n_rows)
-    power = None if told.power is None else plain_checks.check_positive("power", told.power)
-    k = plain_checks.check_whole("n_neighbors", told.n_neighbors)
+    power = None if told.power is None else check_positive("power", told.power)
+    k = check_whole("n_neighbors", told.n_neighbors)
     settings = [
         replace(setting, power=power or 1.0)
         for setting in _settings(told, (n_rows, X.shape[1]), targets, median, n_iter)
@@ -184,7 +184,7 @@ def _choose(
 def most_iterations(told: Any, n_rows: int) -> int:
     """Return how many iterations are asked for, or, where none are, may pay."""
     if told.n_iter is not None:
-        return plain_checks.check_whole("n_iter", told.n_iter)
+        return check_whole("n_iter", told.n_iter)
     chosen = told.estimator == "auto" and told.bandwidth is None
     return told._iterations if chosen and _ROWS_TO_ITERATE <= n_rows <= MOST_ROWS else 1
 
@@ -197,7 +197,7 @@ def _settings(
     base = checks.check_setting(told, shape[1], targets.n_columns, n_iter)
     ridge = told.ridge
     if ridge is not None:
-        ridge = plain_checks.check_positive("ridge", ridge)
+        ridge = check_positive("ridge", ridge)
     if bandwidth is None:
         return selection.candidate_settings(base, median, *shape, ridge)
     if bandwidth == "rule":
@@ -219,5 +219,5 @@ def _evaluation_rows(
     affordable = selection.affordable_points(setting, shape, _FIT_BUDGET, _LEAST_EVALUATIONS)
     most = min(_MOST_EVALUATIONS, affordable)
     if not isinstance(told.n_evaluations, str) or told.n_evaluations != "auto":
-        most = plain_checks.check_whole("n_evaluations", told.n_evaluations)
+        most = check_whole("n_evaluations", told.n_evaluations)
     return None if most >= n_rows else np.sort(random.permutation(n_rows)[:most])
