@@ -128,6 +128,20 @@ def check_whole(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
+def check_components(n_components: Any, limit: int, what: str = "features") -> int | None:
+    """Return how many components are asked for; None, the learner's own number, stays None.
+
+    ``what`` names the things of which there are ``limit``, for the message.
+    """
+    if n_components is None:
+        return None
+    if check_whole("n_components", n_components) > limit:
+        raise ValueError(
+            f"n_components={n_components} is more than the {limit} {what}; ask for at most {limit}."
+        )
+    return int(n_components)
+
+
 def check_positive(name: str, value: Any, *, zero: bool = False) -> float:
     """Return a finite number above zero (or zero, where allowed)."""
     real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -20,6 +20,12 @@ from sklearn.linear_model import LogisticRegression
 from vicinal._kernels._targeted import infer_sets
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric._relief import ReliefF
+from vicinal.metric.starts import WithinScatter as Scatter
+from vicinal.metric.starts import discriminant_map as discriminant_start
+from vicinal.metric.starts import floor_variances
+from vicinal.metric.starts import within_scatter as scatter_of
+
+__all__ = ["Scatter", "Start", "discriminant_start", "scatter_of"]
 
 
 @dataclass(frozen=True)
@@ -35,52 +41,6 @@ class Start:
         rank = "" if self.n_components is None else f", {self.n_components} components"
         shrunk = f", shrinkage {self.shrinkage:g}" if self.shrinkage else ""
         return f"{self.name}{rank}{shrunk}"
-
-
-@dataclass(frozen=True)
-class Scatter:
-    """Second moments of the rows: within the classes, diagonalised, and the class means.
-
-    S_w = V diag(λ) Vᵀ with ``values`` λ (r,) and ``directions`` V (r, r); ``means`` (R, r) are the
-    class means less the overall mean, ``shares`` (R,) the classes' shares of the rows;
-    ``total`` is tr S_w / d with d the number of original features.
-    """
-
-    values: FloatArray
-    directions: FloatArray
-    means: FloatArray
-    shares: FloatArray
-    total: float
-
-
-def scatter_of(X: FloatArray, codes: IntArray, n_features: int) -> Scatter:
-    """Return the scatter of dense rows. Time O(n r² + r³)."""
-    counts = np.bincount(codes)
-    members = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
-    means = (members @ X) / np.maximum(counts, 1)[:, None]
-    within = X - means[codes].astype(X.dtype)
-    covariance = (within.T @ within).astype(np.float64) / len(X)
-    # Divide and conquer is twice as fast as the default driver at several hundred features.
-    values, directions = eigh(covariance, driver="evd")
-    values = np.maximum(values, 0.0)
-    centred = means - X.mean(axis=0, dtype=np.float64)
-    return Scatter(values, directions, centred, counts / len(X), float(values.sum() / n_features))
-
-
-def discriminant_start(scatter: Scatter, n_components: int, shrinkage: float) -> FloatArray:
-    """Return shrunk within-class whitening, rotated so that the classes part first.
-
-    With S = (1−γ) S_w + γ (tr S_w / d) I, rows are S^{-1/2} turned into the principal directions
-    of the whitened class means; all r rows are plain within-class whitening, the first R−1
-    are linear discriminant analysis.
-    """
-    shrunk = (1 - shrinkage) * scatter.values + shrinkage * scatter.total
-    shrunk = _floored(shrunk)
-    whitening = (scatter.directions / np.sqrt(shrunk)).T
-    means = np.sqrt(scatter.shares)[:, None] * scatter.means @ whitening.T
-    rotation = np.linalg.svd(means, full_matrices=n_components > min(means.shape))[2]
-    start: FloatArray = rotation[:n_components] @ whitening
-    return start
 
 
 def logistic_start(X: AnyArray, codes: IntArray, n_components: int, ridge: float) -> FloatArray:
@@ -124,16 +84,9 @@ def whitening_start(X: FloatArray, n_components: int, shrinkage: float = 0.1) ->
     values, directions = eigh((centred.T @ centred).astype(np.float64) / len(X))
     values, directions = np.maximum(values[::-1], 0), directions[:, ::-1]
     shrunk = (1 - shrinkage) * values + shrinkage * values.mean()
-    shrunk = _floored(shrunk)
+    shrunk = floor_variances(shrunk)
     start: FloatArray = (directions / np.sqrt(shrunk)).T[:n_components]
     return start
-
-
-def _floored(variances: FloatArray) -> FloatArray:
-    """Lift variances to a share of the largest, so that none is divided by; all zero become 1."""
-    largest = variances.max(initial=0.0)
-    floored: FloatArray = np.maximum(variances, 1e-8 * largest if largest > 0 else 1.0)
-    return floored
 
 
 def relief_start(X: AnyArray, codes: IntArray) -> FloatArray:
