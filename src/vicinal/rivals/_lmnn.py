@@ -17,6 +17,7 @@ from vicinal._validation import (
     check_at_least_two_classes,
     check_choice,
     check_classification_input,
+    check_components,
     check_neighbors,
     check_positive,
     check_whole,

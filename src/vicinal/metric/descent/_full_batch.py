@@ -59,7 +59,5 @@ def minimise(
             raise StopIteration
 
     options = {"maxiter": max_iter, "ftol": tol, "gtol": tol}
-    minimize(
-        evaluate, start.ravel(), jac=True, method="L-BFGS-B", callback=report, options=options
-    )
+    minimize(evaluate, start.ravel(), jac=True, method="L-BFGS-B", callback=report, options=options)
     return last, losses

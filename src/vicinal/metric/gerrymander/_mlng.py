@@ -16,6 +16,7 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
     check_at_least_two_classes,
     check_classification_input,
+    check_costs,
     check_weights,
 )
 from vicinal.metric._base import MetricLearner
@@ -23,7 +24,6 @@ from vicinal.metric.descent import Frame, Progress, make_frame
 from vicinal.metric.gerrymander._options import Options, check_options, count_infeasible
 from vicinal.metric.gerrymander._problem import LinearProblem
 from vicinal.metric.gerrymander._training import learn, settings_table
-from vicinal.metric.inference._sets import check_costs
 
 
 class MLNG(MetricLearner):
@@ -163,9 +163,7 @@ class MLNG(MetricLearner):
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def fit(
-        self, X: AnyArray, y: AnyArray, sample_weight: Any = None, groups: Any = None
-    ) -> MLNG:
+    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None, groups: Any = None) -> MLNG:
         """Learn the metric.
 
         Parameters

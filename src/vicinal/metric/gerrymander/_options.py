@@ -13,6 +13,7 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
     check_auto,
     check_choice,
+    check_components,
     check_neighbors,
     check_positive,
     check_whole,
@@ -76,17 +77,6 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
         n_threads=thread_count(told.n_jobs),
         seed=int(check_random_state(told.random_state).randint(2**31 - 1)),
     )
-
-
-def check_components(n_components: Any, width: int) -> int | None:
-    """Return the rows of the map; None where the start decides."""
-    if n_components is None:
-        return None
-    if check_whole("n_components", n_components) > width:
-        raise ValueError(
-            f"n_components={n_components} is more than the {width} features; use at most {width}."
-        )
-    return int(n_components)
 
 
 def check_init(told: Any, width: int) -> Any:

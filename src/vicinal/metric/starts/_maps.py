@@ -9,10 +9,12 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric._relief import ReliefF
+from vicinal.metric._relief import feature_scale, relieff_weights
 from vicinal.metric.descent import Frame
 from vicinal.metric.starts._discriminant import discriminant_map, within_scatter
 
+# How within-class scatter is shrunk: the least expected error for Gaussian rows.
+SHRINKAGE = "oas"
 STARTS = ("identity", "standardised", "whitening", "pca", "lda", "relieff")
 
 
@@ -51,7 +53,7 @@ def start_map(
     if start.name == "whitening":
         return whitening_map(X, p)
     if start.name == "lda":
-        return discriminant_map(within_scatter(X, codes, len(frame.scale)), p)
+        return discriminant_map(within_scatter(X, codes, len(frame.scale)), p, SHRINKAGE)
     if start.name == "relieff":
         return relief_map(X, codes, p)
     return np.eye(p, width)
@@ -73,16 +75,14 @@ def principal_map(X: AnyArray, n_components: int, rng: np.random.Generator) -> F
 def whitening_map(X: FloatArray, n_components: int) -> FloatArray:
     """Return principal directions scaled to unit variance, widest first; variances are shrunk."""
     together = within_scatter(X, np.zeros(len(X), np.int64), X.shape[1])
-    whitened = discriminant_map(together, X.shape[1])
+    whitened = discriminant_map(together, X.shape[1], SHRINKAGE)
     order = np.argsort(np.einsum("ij,ij->i", whitened, whitened), kind="stable")
     return np.ascontiguousarray(whitened[order[:n_components]])
 
 
 def relief_map(X: FloatArray, codes: IntArray, n_components: int) -> FloatArray:
     """Return the diagonal map of ReliefF's weights (their square roots), the heaviest rows."""
-    weights = np.diag(ReliefF(n_jobs=1).fit(X, codes).components_)
-    if not np.any(weights):
-        return np.eye(n_components, X.shape[1])
+    weights = feature_scale(relieff_weights(X, codes, n_jobs=1))
     heaviest = np.sort(np.argsort(-weights, kind="stable")[:n_components])
     components = np.zeros((n_components, X.shape[1]))
     components[np.arange(n_components), heaviest] = weights[heaviest]
