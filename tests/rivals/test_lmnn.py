@@ -147,7 +147,7 @@ def test_rows_alone_in_their_class_are_counted_and_said():
 
 def test_progress_is_printed_for_every_iteration(capsys):
     X, y = load_iris(return_X_y=True)
-    LMNN(max_iter=3, verbose=1).fit(X, y)
+    LMNN(max_iter=3, verbose=1, early_stopping=False).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert lines[2].startswith("[LMNN] iteration 3 of 3, loss ")

@@ -61,10 +61,11 @@ class Frame:
         return difference
 
     def plain(self, n_components: int) -> FloatArray:
-        """Return the first rows of a map with the distances of the original features."""
+        """Return the first rows of a map with the distances of the features, up to one factor."""
+        relative = self.scale / self.scale.max()  # or distances of large values would overflow
         if self.basis is None:
-            return np.eye(n_components, len(self.scale)) * self.scale
-        triangle: FloatArray = np.linalg.qr(self.scale[:, None] * self.basis)[1]
+            return np.eye(n_components, len(self.scale)) * relative
+        triangle: FloatArray = np.linalg.qr(relative[:, None] * self.basis)[1]
         return triangle[:n_components]
 
     @property
