@@ -95,6 +95,13 @@ def check_regression_input(
     return X, y.astype(np.float64)
 
 
+def check_plain_input(estimator: Any, X: AnyArray) -> AnyArray:
+    """Return X, dense or sparse, as floats, for a learner that needs no target."""
+    refuse_distributed(estimator, X)
+    checked: AnyArray = validate_data(estimator, X, dtype=list(FLOATS), accept_sparse="csr")
+    return checked
+
+
 def check_target_input(estimator: Any, X: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Return dense X as floats and y (n,) as it is: numbers or class names."""
     refuse_distributed(estimator, X, y)
@@ -205,3 +212,13 @@ def check_costs(costs: Any, n_classes: int, *, spare: bool = False) -> FloatArra
             f"costs[{r}, {r}] is {matrix[r, r]}."
         )
     return matrix
+
+
+def check_groups(groups: Any, n_rows: int) -> AnyArray | None:
+    """Return the groups of the rows, or None; refuse another number of them."""
+    if groups is None:
+        return None
+    checked = np.asarray(groups)
+    if checked.shape != (n_rows,):
+        raise ValueError(f"groups must have shape ({n_rows},), got {checked.shape}.")
+    return checked

@@ -17,6 +17,7 @@ from vicinal._validation import (
     check_at_least_two_classes,
     check_classification_input,
     check_costs,
+    check_groups,
     check_weights,
 )
 from vicinal.metric._base import MetricLearner
@@ -274,13 +275,3 @@ class MLNG(MetricLearner):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def check_groups(groups: Any, n_rows: int) -> AnyArray | None:
-    """Return the groups of the rows, or None; refuse another number of them."""
-    if groups is None:
-        return None
-    checked = np.asarray(groups)
-    if checked.shape != (n_rows,):
-        raise ValueError(f"groups must have shape ({n_rows},), got {checked.shape}.")
-    return checked
