@@ -112,7 +112,7 @@ class Race:
         return self.cpu_seconds is not None and time.process_time() - began > self.cpu_seconds
 
     def _enter(self, standing: Standing, train: Table, held: Table) -> None:
-        """Fit a learner on a split and score it. One that refuses the rows is out, with its word."""
+        """Fit a learner on a split and score it. One that refuses the rows is out."""
         began = time.process_time()
         member = prepare_member(standing.estimator, seed=self.seed, k=self.n_neighbors)
         try:

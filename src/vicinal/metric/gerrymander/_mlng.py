@@ -24,6 +24,7 @@ from vicinal.metric._base import MetricLearner
 from vicinal.metric.descent import Frame, Progress, make_frame
 from vicinal.metric.gerrymander._options import Options, check_options, count_infeasible
 from vicinal.metric.gerrymander._problem import LinearProblem
+from vicinal.metric.gerrymander._published import PublishedMLNG
 from vicinal.metric.gerrymander._training import learn, settings_table
 
 
@@ -163,6 +164,14 @@ class MLNG(MetricLearner):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.callback = callback
+
+    @staticmethod
+    def as_published(n_neighbors: int | None = None, **parameters: Any) -> PublishedMLNG:
+        """Return the source's algorithm: see :class:`~vicinal.metric.PublishedMLNG`.
+
+        ``C``, ``init``, ``costs``, ``max_iter`` and what all learners share may be given.
+        """
+        return PublishedMLNG(n_neighbors, **parameters)
 
     def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None, groups: Any = None) -> MLNG:
         """Learn the metric.
