@@ -13,6 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import vicinal
+import vicinal.metric
 
 ESTIMATORS = [
     vicinal.KNNClassifier(),
@@ -25,7 +26,11 @@ ESTIMATORS = [
 
 # Metric learners -------------------------------------------------------------------------------
 ESTIMATORS += [
+    vicinal.AutoMetric([vicinal.Euclidean(), vicinal.LDA()]),
+    vicinal.Euclidean(),
     vicinal.LDA(),
+    vicinal.MeanMetric(vicinal.LDA(), n_starts=2),
+    vicinal.metric.PublishedMLNG(max_iter=3),
     vicinal.LMNN(max_iter=10),
     vicinal.MLNG(max_iter=5),
     vicinal.NCA(max_iter=10),
@@ -41,10 +46,11 @@ ABSTRACT = {"MetricLearner"}
 # A repeated row is its own nearest neighbour and a weighted one is not, so the two must differ;
 # scikit-learn excuses its own stochastic learners likewise.
 EXCUSED = {
-    "MLNG": {
+    name: {
         f"check_sample_weight_equivalence_on_{kind}_data": "weights count votes, not copies of rows"
         for kind in ("dense", "sparse")
     }
+    for name in ("MLNG", "MeanMetric", "AutoMetric")
 }
 
 

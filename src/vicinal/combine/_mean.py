@@ -27,7 +27,7 @@ class MeanMetric(MetricLearner):
     Parameters
     ----------
     estimator : metric learner
-        With a linear map, ``components_``. Where its ``n_neighbors`` is None, it follows this one's.
+        With a linear map, ``components_``. Its ``n_neighbors``, where None, follows this one's.
     n_starts : int, default=4
         Fits of the same rows from different random states.
     n_parts : int, default=1
