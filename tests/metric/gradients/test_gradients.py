@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles import gradients as oracle
 
-from vicinal.metric.gradients import _smoothing as smoothing
+from vicinal.metric.gradients import _sample as smoothing
 from vicinal.metric.gradients._analytic import kernel_sums
-from vicinal.metric.gradients._estimate import (
+from vicinal.metric.gradients._smoother import (
     Setting,
     evaluate,
     evaluate_together,

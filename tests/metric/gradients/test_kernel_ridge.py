@@ -12,15 +12,15 @@ from sklearn.kernel_ridge import KernelRidge
 
 from vicinal import EGOP, EJOP
 from vicinal.metric.gradients import _kernel_ridge as kernel_ridge
-from vicinal.metric.gradients import _smoothing as smoothing
-from vicinal.metric.gradients._bandwidth import (
+from vicinal.metric.gradients import _sample as smoothing
+from vicinal.metric.gradients._choice import (
     affordable_points,
     candidate_settings,
     keep_two_regressions,
     preferred,
     split_halves,
 )
-from vicinal.metric.gradients._estimate import Setting, gradients_at, make_reference
+from vicinal.metric.gradients._smoother import Setting, gradients_at, make_reference
 
 
 def data(n=80, d=3, seed=0):

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import vicinal
 from vicinal import EGOP, EJOP, GradientWeights, KNNClassifier, KNNRegressor, gradient_metric
-from vicinal.metric.gradients._plan import most_iterations
+from vicinal.metric.gradients._fit import most_iterations
 from vicinal.metric.gradients._sums import (
     bootstrap_spectra,
     metric_components,

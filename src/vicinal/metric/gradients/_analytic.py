@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vicinal._types import FloatArray
-from vicinal.metric.gradients._smoothing import (
+from vicinal.metric.gradients._sample import (
     TILE,
     Sample,
     divide_or_mean,

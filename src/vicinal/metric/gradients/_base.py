@@ -16,9 +16,9 @@ from vicinal._validation import check_transform_input, check_whole
 from vicinal.index._inputs import check_block_size
 from vicinal.metric._base import MetricLearner
 from vicinal.metric.gradients import _options as checks
-from vicinal.metric.gradients._estimate import Reference, Setting, evaluate, make_reference
-from vicinal.metric.gradients._plan import Evaluated, FitPlan, follow_plan, plan_fit
-from vicinal.metric.gradients._smoothing import Targets
+from vicinal.metric.gradients._fit import Evaluated, FitPlan, follow_plan, plan_fit
+from vicinal.metric.gradients._sample import Targets
+from vicinal.metric.gradients._smoother import Reference, Setting, evaluate, make_reference
 from vicinal.metric.gradients._sums import (
     GradientSums,
     bootstrap_spectra,

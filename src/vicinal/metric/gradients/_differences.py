@@ -17,7 +17,7 @@ import numpy as np
 from vicinal._kernels import _smoothing as kernels
 from vicinal._types import BoolArray, FloatArray
 from vicinal.metric.gradients._analytic import softmax
-from vicinal.metric.gradients._smoothing import (
+from vicinal.metric.gradients._sample import (
     COMPACT,
     TILE,
     Sample,

@@ -33,8 +33,8 @@ from vicinal._validation import (
 from vicinal.index import ExactIndex
 from vicinal.metric._base import MetricLearner, project
 from vicinal.metric.gradients._base import GradientMetric
-from vicinal.metric.gradients._estimate import Reference, block_rows, gradients_at
 from vicinal.metric.gradients._outer_products import gradient_metric
+from vicinal.metric.gradients._smoother import Reference, block_rows, gradients_at
 
 OUTPUTS = ("embedding", "reweighted")
 # Numbers a batch of edges may hold.

@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from vicinal._threads import map_blocks
 from vicinal._types import FloatArray, IntArray
-from vicinal.metric.gradients._smoothing import TILE, Sample, log_weights, prior, query_panel, tiles
+from vicinal.metric.gradients._sample import TILE, Sample, log_weights, prior, query_panel, tiles
 
 # Rows the solve, cubic in their number, is made for.
 MOST_ROWS = 5000

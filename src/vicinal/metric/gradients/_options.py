@@ -14,8 +14,8 @@ from vicinal._validation import (
     check_weights,
     check_whole,
 )
-from vicinal.metric.gradients._estimate import Reference, Setting, prepare_reference
-from vicinal.metric.gradients._smoothing import KERNELS, Coordinates, Sample, Targets
+from vicinal.metric.gradients._sample import KERNELS, Coordinates, Sample, Targets
+from vicinal.metric.gradients._smoother import Reference, Setting, prepare_reference
 
 ESTIMATORS = ("auto", "analytic", "difference", "local-linear", "kernel-ridge")
 INDICATORS = ("practical", "theoretical", "none")

@@ -11,7 +11,7 @@ from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import check_at_least_two_classes, check_target_input
 from vicinal.metric.gradients._base import GradientMetric
 from vicinal.metric.gradients._options import check_classes, check_real_target, is_multiclass
-from vicinal.metric.gradients._smoothing import Targets, class_targets, real_targets
+from vicinal.metric.gradients._sample import Targets, class_targets, real_targets
 from vicinal.metric.gradients._sums import GradientSums
 
 _SHARED = """

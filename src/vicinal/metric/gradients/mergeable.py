@@ -18,14 +18,14 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index import ExactIndex
 from vicinal.metric.gradients._analytic import KernelSums, kernel_sums, softmax_gradients
-from vicinal.metric.gradients._bandwidth import CV_ROWS as ROWS_TO_CHOOSE_ON
 from vicinal.metric.gradients._base import GradientMetric
-from vicinal.metric.gradients._estimate import BLOCK_ROWS, Setting, gradients_at, make_reference
+from vicinal.metric.gradients._choice import CV_ROWS as ROWS_TO_CHOOSE_ON
+from vicinal.metric.gradients._fit import Evaluated, FitPlan, follow_plan, plan_fit
 from vicinal.metric.gradients._kernel_ridge import rows_to_solve_for
 from vicinal.metric.gradients._local_linear import slopes_at
 from vicinal.metric.gradients._options import check_real_target as real_values
-from vicinal.metric.gradients._plan import Evaluated, FitPlan, follow_plan, plan_fit
-from vicinal.metric.gradients._smoothing import COMPACT, Coordinates, Targets, make_sample
+from vicinal.metric.gradients._sample import COMPACT, Coordinates, Targets, make_sample
+from vicinal.metric.gradients._smoother import BLOCK_ROWS, Setting, gradients_at, make_reference
 from vicinal.metric.gradients._sums import GradientSums, merge_sums, sum_gradients
 
 __all__ = [

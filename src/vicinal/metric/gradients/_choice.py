@@ -10,13 +10,13 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index import ExactIndex
-from vicinal.metric.gradients._estimate import (
+from vicinal.metric.gradients._kernel_ridge import MOST_ROWS, leave_one_out_errors
+from vicinal.metric.gradients._sample import Targets
+from vicinal.metric.gradients._smoother import (
     Setting,
     evaluate_together,
     make_reference,
 )
-from vicinal.metric.gradients._kernel_ridge import MOST_ROWS, leave_one_out_errors
-from vicinal.metric.gradients._smoothing import Targets
 from vicinal.metric.gradients._sums import GradientSums
 
 # Bandwidths tried, in units of the median distance between rows.

@@ -17,11 +17,11 @@ import numpy as np
 from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_positive, check_whole
-from vicinal.metric.gradients import _bandwidth as selection
+from vicinal.metric.gradients import _choice as selection
 from vicinal.metric.gradients import _options as checks
-from vicinal.metric.gradients._estimate import Reference, Setting
 from vicinal.metric.gradients._kernel_ridge import MOST_ROWS
-from vicinal.metric.gradients._smoothing import Targets
+from vicinal.metric.gradients._sample import Targets
+from vicinal.metric.gradients._smoother import Reference, Setting
 from vicinal.metric.gradients._sums import GradientSums, metric_components, spectrum
 
 _LEAST_EVALUATIONS, _MOST_EVALUATIONS = 1000, 10_000

@@ -27,7 +27,7 @@ from vicinal.metric.gradients._kernel_ridge import (
     rows_to_solve_for,
 )
 from vicinal.metric.gradients._local_linear import local_fits, slopes_at
-from vicinal.metric.gradients._smoothing import (
+from vicinal.metric.gradients._sample import (
     COMPACT,
     Coordinates,
     Sample,
