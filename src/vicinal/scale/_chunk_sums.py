@@ -9,9 +9,7 @@ Plain functions of arrays; the scheduler is elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -98,11 +96,6 @@ def take_census(X: Any, y: Any, number: int) -> Census:
     return Census((len(rows),), rows[:1], sums, distinct[kept], counts[kept], mean, spread)
 
 
-def merge_all(parts: Sequence[Any]) -> Any:
-    """Return all parts merged, the first with the second and so on."""
-    return reduce(lambda first, second: first.merge(second), parts)
-
-
 @dataclass(frozen=True)
 class TargetRule:
     """How every chunk reads its targets: the classes, or mean and deviation of a real one.
@@ -136,7 +129,7 @@ class Plan:
 
 def pair_parts(points: AnyArray, X: Any, y: Any, plan: Plan) -> Any:
     """Return what one chunk of samples contributes to the gradients at points (m, d)."""
-    contribute = mergeable.parts_that_merge(plan.estimate.setting)
+    contribute = mergeable.parts_that_merge(plan.estimate.smoother)
     return contribute(points, as_rows(X), plan.rule.targets(as_vector(y)), plan.estimate)
 
 
