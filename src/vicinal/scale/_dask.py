@@ -234,8 +234,8 @@ def _learn(
             scale=rule.deviation,
             own=rows is None or len(rows) == n_rows,
         )
-        how = sums_of.Plan(estimate, rule)
-        return Evaluated(*_evaluate(shards, how, chosen, rows, options.keep_gradients)), None
+        keep = options.keep_gradients
+        return Evaluated(*_evaluate(shards, estimate, rule, chosen, rows, keep)), None
 
     return mergeable.follow_plan(plan, evaluate)
 
@@ -272,27 +272,31 @@ def _gather(shards: Shards, rows: IntArray) -> tuple[FloatArray, AnyArray]:
 
 
 def _evaluate(
-    shards: Shards, plan: sums_of.Plan, chosen: IntArray, drawn: IntArray | None, keep: bool
+    shards: Shards,
+    estimate: Estimate,
+    rule: sums_of.TargetRule,
+    chosen: IntArray,
+    drawn: IntArray | None,
+    keep: bool,
 ) -> tuple[GradientSums, FloatArray | None]:
     """Return the sums over gradients at the chosen rows, and the gradients if ``keep``."""
     from dask import delayed
 
-    how: Any = delayed(plan, pure=False, traverse=False)
+    how = [delayed(part, pure=False, traverse=False) for part in (estimate, rule)]
     if drawn is not None:
         sample = shards.hold(delayed(_join, pure=False)(_rows_of(shards, drawn)))
-        estimate = delayed(sums_of.gradients_from_sample, pure=False)
-        fields = [estimate(points, sample, how) for points in _points_of(shards, chosen)]
+        gradients_at = delayed(sums_of.gradients_from_sample, pure=False)
+        fields = [gradients_at(points, sample, *how) for points in _points_of(shards, chosen)]
         return _run(shards, fields, keep)
+    mergeable.parts_that_merge(estimate.smoother)  # refused here, not by a worker
     # One round after the other: in each, a chunk is asked for once, so that none is copied about.
-    rounds = np.array_split(chosen, -(-len(chosen) // _points_a_round(shards, plan)))
+    rounds = np.array_split(chosen, -(-len(chosen) // _points_a_round(shards, estimate)))
     done = []
     for rows in rounds:
         points = shards.hold(delayed(np.concatenate, pure=False)(_points_of(shards, rows)))
-        done.append(
-            _run(shards, [_from_all_chunks(shards, plan.estimate.smoother, points, how)], keep)
-        )
+        done.append(_run(shards, [_from_all_chunks(shards, points, how)], keep))
     gradients = [part for _, part in done if part is not None]
-    sums = mergeable.merge_all([part for part, _ in done])
+    sums = mergeable.merge_all(part for part, _ in done)
     return sums, np.concatenate(gradients) if keep else None
 
 
@@ -311,14 +315,13 @@ def _sum(gradients: FloatArray) -> GradientSums:
     return sum_gradients(gradients, np.ones(len(gradients)))
 
 
-def _from_all_chunks(shards: Shards, smoother: Smoother, points: Any, how: Any) -> Any:
+def _from_all_chunks(shards: Shards, points: Any, how: list[Any]) -> Any:
     """Return delayed gradients at points, to which every chunk contributes."""
     from dask import delayed
 
-    mergeable.parts_that_merge(smoother)  # refused here, not by a worker
     pair = delayed(sums_of.pair_parts, pure=False)
-    pairs = [pair(points, X, y, how) for X, y in zip(shards.X, shards.y, strict=True)]
-    return delayed(sums_of.gradients_from, pure=False)(_merged(pairs), how)
+    pairs = [pair(points, X, y, *how) for X, y in zip(shards.X, shards.y, strict=True)]
+    return delayed(mergeable.gradients_from, pure=False)(_merged(pairs), how[0])
 
 
 def _points_of(shards: Shards, rows: IntArray) -> list[Any]:
@@ -330,12 +333,10 @@ def _points_of(shards: Shards, rows: IntArray) -> list[Any]:
     return [take(X, local) for X, local in places if len(local)]
 
 
-def _points_a_round(shards: Shards, plan: sums_of.Plan) -> int:
+def _points_a_round(shards: Shards, estimate: Estimate) -> int:
     """Return how many points have sums no larger than the largest chunk."""
-    n_columns = len(plan.rule.prior)
-    held = 2 if plan.rule.is_real else n_columns
-    if plan.estimate.smoother.n_local is not None:
-        held = max(plan.estimate.smoother.n_local, n_columns)
+    n_columns = len(estimate.prior)
+    held = max(n_columns, estimate.smoother.n_local or 2)
     return max(_LEAST_POINTS, max(shards.census.sizes) // held)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -78,7 +78,7 @@ class GradientMetric(MetricLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> Any:
+    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> Self:
         """Estimate gradients and make the metric.
 
         Parameters
@@ -96,12 +96,13 @@ class GradientMetric(MetricLearner):
         """
         X, targets = self._read(X, y)
         options = self._options(X.shape[1], targets.n_columns)
-        weights, self._weight_scale = check_point_weights(sample_weight, len(X))
+        weights, weight_scale = check_point_weights(sample_weight, len(X))
         random = check_random_state(self.random_state)
         self._keep(fit_rows(options, X, targets, weights, random))
+        self._weight_scale = weight_scale
         return self
 
-    def partial_fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> Self:
         """Add evaluation points; the sample stays that of ``fit``, or of the first call.
 
         The first call, if there was no ``fit``, is one. Each later call estimates gradients at new

@@ -182,10 +182,6 @@ class GradientDiffusionMap(MetricLearner):
         self.components_ = self._mean_local_root()
         return self
 
-    def fit_transform(self, X: AnyArray, y: Any = None) -> FloatArray:
-        """Fit, and return what :meth:`transform` gives for the same rows."""
-        return self.fit(X, y).transform(X)
-
     def transform(self, X: AnyArray) -> FloatArray:
         """Place rows in the embedding, or map them by the mean local metric.
 

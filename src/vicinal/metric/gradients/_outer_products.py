@@ -36,7 +36,7 @@ _SHARED = """
         cross-validated, the path stops where the error hardly falls any more. None is 1; for EJOP
         with ``estimator="auto"`` and 1000 to 5000 rows it is 2.
     n_components : int or None
-        Keep only this many leading eigenvectors.
+        Keep only this many leading eigenvectors, at most one a feature.
     power : float or None
         q: the map is D^{q/2}Vᵀ. 1 is the source's; None chooses it with the bandwidth, and is 1
         where nothing is cross-validated.

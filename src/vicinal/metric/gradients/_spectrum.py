@@ -87,19 +87,15 @@ def bootstrap_spectra(
     """
     gradients, weights = gradients[weights > 0], weights[weights > 0]
     m, _, d = gradients.shape
-    leading = _leading(kind.matrix(sum_gradients(gradients, weights)), rank)
+    leading = np.linalg.eigh(kind.matrix(sum_gradients(gradients, weights)))[1][:, -rank:]
     spectra, angles = np.empty((n_resamples, d)), np.empty((n_resamples, rank))
     for b in range(n_resamples):
         counts = np.bincount(random.randint(m, size=m), minlength=m).astype(np.float64)
         resampled = kind.matrix(sum_gradients(gradients, weights * counts))
-        spectra[b] = np.maximum(np.linalg.eigvalsh(resampled)[::-1], 0)
-        angles[b] = np.degrees(subspace_angles(leading, _leading(resampled, rank)))[::-1]
+        values, vectors = np.linalg.eigh(resampled)
+        spectra[b] = np.maximum(values[::-1], 0)
+        angles[b] = np.degrees(subspace_angles(leading, vectors[:, -rank:]))[::-1]
     return spectra, angles
-
-
-def _leading(matrix: FloatArray, rank: int) -> FloatArray:
-    vectors: FloatArray = np.linalg.eigh(matrix)[1][:, ::-1][:, :rank]
-    return vectors
 
 
 def interval(values: FloatArray, level: float) -> FloatArray:
