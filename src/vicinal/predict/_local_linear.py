@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_choice, check_neighbors, check_positive
-from vicinal.metric.gradients._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
-from vicinal.metric.gradients._smoothing import COMPACT
+from vicinal.metric.gradients import BATCH_ENTRIES, COMPACT, local_fits, neighbour_weights
 from vicinal.predict._sides import is_binary
 from vicinal.predict._training_targets import NeighborsRegressor
 
