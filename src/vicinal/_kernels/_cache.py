@@ -35,7 +35,7 @@ def digest_sources(folder: Path) -> str:
 def _with_digest(locator: Any, name: str) -> Any:
     """Return numba's locator of a cache, turned to a folder of that name, for kernels alone."""
 
-    class KernelLocator(locator):  # type: ignore[misc]
+    class KernelLocator(locator):
         def get_cache_path(self) -> str:
             return str(Path(super().get_cache_path()) / name)
 
