@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist, pdist
+from sklearn.covariance import ledoit_wolf, oas
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal import LDA
-from vicinal.rivals._lda import discriminant_directions
 
 
 @parametrize_with_checks([LDA(), LDA(shrinkage=0.1)])
@@ -38,16 +38,35 @@ def test_the_directions_are_uncorrelated_within_the_classes_with_unit_variance()
     assert_allclose(Z.T @ Z / len(Z), np.eye(2), atol=1e-6)
 
 
-def test_more_features_than_rows_give_the_solution_of_the_full_problem():
+def test_the_ratios_are_those_of_the_variances_between_and_within():
+    X, y = load_wine(return_X_y=True)
+    X = X / X.std(axis=0)
+    learner = LDA(shrinkage=0.2).fit(X, y)
+    within = np.concatenate([X[y == label] - X[y == label].mean(axis=0) for label in range(3)])
+    covariance = within.T @ within / len(X)
+    shrunk = 0.8 * covariance + 0.2 * np.trace(covariance) / 13 * np.eye(13)
+    between = np.cov(X.T, bias=True) - covariance
+    assert_allclose(learner.eigenvalues_, eigh(between, shrunk)[0][:-3:-1], rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("shrinkage", "formula"), [("auto", ledoit_wolf), ("ledoit_wolf", ledoit_wolf), ("oas", oas)]
+)
+def test_the_shrinkage_is_estimated_as_scikit_learn_does(shrinkage, formula):
+    X, y = load_wine(return_X_y=True)
+    within = X - np.array([X[y == label].mean(axis=0) for label in range(3)])[y]
+    learner = LDA(shrinkage=shrinkage).fit(X, y)
+    assert learner.shrinkage_ == pytest.approx(formula(within, assume_centered=True)[1])
+
+
+def test_few_rows_of_many_features_are_told_apart():
     random = np.random.default_rng(0)
-    X, codes = random.normal(size=(30, 45)), np.arange(30) % 3
-    X[:, 0] += codes
-    means = np.array([X[codes == label].mean(axis=0) for label in range(3)])[codes]
-    within, between = (X - means).T @ (X - means) / 30, np.cov(means.T, bias=True)
-    shrunk = 0.7 * within + 0.3 * np.trace(within) / 30 * np.eye(45)  # 30: the span of the rows
-    expected = eigh(between, shrunk)[1].T[:-3:-1]
-    components = discriminant_directions(X, codes, 0.3)[0][:2]
-    assert_allclose(pdist(X @ components.T), pdist(X @ expected.T), rtol=1e-6)
+    y = np.arange(120) % 3
+    X = random.normal(size=(120, 5000)) + 0.4 * random.normal(size=(3, 5000))[y]
+    learner = LDA().fit(X[:60], y[:60])
+    Z, means = learner.transform(X), learner.transform(X[:60])
+    means = np.array([means[y[:60] == label].mean(axis=0) for label in range(3)])
+    assert (cdist(Z[60:], means).argmin(axis=1) == y[60:]).mean() > 0.9
 
 
 @pytest.mark.parametrize("shrinkage", ["auto", 0.0, 1.0])
@@ -81,8 +100,8 @@ def test_all_rows_of_a_class_the_same_point_in_many_dimensions():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_components": 3}, "between 1 and 2"),
-        ({"n_components": 0}, "between 1 and 2"),
+        ({"n_components": 3}, "n_components=3 .* at most 2"),
+        ({"n_components": 0}, "at least 1, got 0"),
         ({"shrinkage": 1.5}, "between 0 and 1"),
         ({"shrinkage": "some"}, "'some'"),
     ],

@@ -2,11 +2,15 @@
 
 from vicinal.metric._base import MetricLearner
 from vicinal.metric._relief import ReliefF
-from vicinal.metric.gerrymander._mlng import MLNG
-from vicinal.metric.gerrymander._records import Progress
+from vicinal.metric.descent import Progress
+from vicinal.metric.gerrymander import MLNG, PublishedMLNG
 from vicinal.metric.gradients._diffusion import GradientDiffusionMap
 from vicinal.metric.gradients._outer_products import EGOP, EJOP, GradientWeights, gradient_metric
-from vicinal.metric.inference._sets import best_voting_set, gerrymandering_loss, most_violating_set
+from vicinal.metric.inference._sets import (
+    best_voting_set,
+    gerrymandering_loss,
+    most_violating_set,
+)
 
 __all__ = [
     "EGOP",
@@ -16,6 +20,7 @@ __all__ = [
     "GradientWeights",
     "MetricLearner",
     "Progress",
+    "PublishedMLNG",
     "ReliefF",
     "best_voting_set",
     "gerrymandering_loss",

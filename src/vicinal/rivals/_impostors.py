@@ -22,7 +22,7 @@ import numpy as np
 from vicinal._kernels._lmnn import name_pairs
 from vicinal._threads import map_blocks
 from vicinal._types import BoolArray, FloatArray, IntArray
-from vicinal.metric.candidates._exact import ClassOrder
+from vicinal.metric.candidates import ClassOrder
 
 # Blocks of products that stay in a core's cache.
 _ROWS, _COLUMNS = 256, 512

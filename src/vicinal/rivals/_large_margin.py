@@ -7,7 +7,7 @@ import numpy as np
 from vicinal._kernels._lmnn import pull, push, target_squared_distances
 from vicinal._types import FloatArray, IntArray
 from vicinal.index import ExactIndex
-from vicinal.metric.candidates._exact import ClassOrder
+from vicinal.metric.candidates import ClassOrder
 from vicinal.rivals._impostors import ImpostorSearch
 
 

@@ -17,23 +17,19 @@ from vicinal._validation import (
     check_at_least_two_classes,
     check_choice,
     check_classification_input,
+    check_components,
     check_neighbors,
     check_positive,
     check_whole,
 )
 from vicinal.metric._base import MetricLearner
-from vicinal.metric.descent._frame import Frame
-from vicinal.rivals._large_margin_fit import (
-    INITS,
-    MarginOptions,
-    Step,
-    check_map,
-    choose_max_iter,
-    learn_margins,
-)
+from vicinal.metric.descent import Step, make_frame
+from vicinal.metric.starts import Start
+from vicinal.rivals._margin_choice import MarginOptions, MarginProblem, choose_margins
 
-# With fewer rows a direction than this, all margins can be met without learning anything.
-ROWS_A_DIRECTION = 10
+INITS = ("identity", "pca", "lda")
+# Beyond so many directions L would have millions of entries; FEW are then learned.
+WIDE, FEW = 1000, 100
 
 
 class LMNN(MetricLearner):
@@ -48,29 +44,27 @@ class LMNN(MetricLearner):
 
     Parameters
     ----------
-    n_neighbors : int, default=3
-        Targets k of a row; fewer where its class has no more.
+    n_neighbors : int or None
+        Targets k of a row; fewer where its class has no more. None follows the predictor the
+        metric stands in, and is 3 where there is none.
     n_components : int or None
-        Rows of L, at most as many as there are features or directions the rows span. None is
-        all of those up to 1000, and 100 where there are more.
+        Rows of L, at most as many as there are features. None is all directions the rows span up
+        to 1000, and 100 where there are more.
     init : "auto", "identity", "pca", "lda" or ndarray of shape (n_components, n_features)
         The start, which also chooses the targets: "identity" takes the features as they are, "pca"
-        their first principal directions, "lda" whitens within the classes. "auto" is
-        "identity", or "pca" where ``n_components`` is less than the features. A named start is
-        scaled so that the median squared distance to the last target is 1, the size of the
-        margin; an array is taken as it is, for instance the map of an earlier fit, to choose the
-        targets anew.
+        their first principal directions, "lda" whitens within the classes. "auto" chooses between
+        the first (the second, where fewer components are asked for) and the last on inner splits.
+        A named start is scaled so that the median squared distance to the last target is 1, the
+        size of the margin; an array is taken as it is, for instance the map of an earlier fit, to
+        choose the targets anew.
     regularization : float, default=0.5
         μ, between 0 and 1: how much pushing counts against pulling.
     max_iter : int, default=50
     tol : float, default=1e-5
         Stop when an iteration lessens (1) by no more than this share of it.
-    early_stopping : bool or "auto"
+    early_stopping : bool, default=True
         Whether to end after the number of iterations at which held-out rows, while the others are
-        learned from, are voted on best. "auto" does so where there are fewer than ten rows a
-        feature (or direction the rows span): then every margin can be met by heart.
-    validation_fraction : float, default=0.25
-        The share of rows held out for that; then all are learned from.
+        learned from, are voted on best; then all are learned from.
     random_state : int, RandomState or None
         Draws the rows held out, and serves "pca" where few of many directions are asked for.
     verbose : int, default=0
@@ -85,8 +79,10 @@ class LMNN(MetricLearner):
     n_iter_ : int
     loss_curve_ : list of float
         (1) at the start and after each iteration.
-    inner_scores_ : list of float
-        Held-out scores after each iteration where it stops early; else empty.
+    init_ : str
+        The start.
+    settings_ : dict of str to list of float
+        For each start tried, the held-out scores after each iteration; empty if none was.
     n_skipped_ : int
         Rows that are alone in their class and so have no target.
 
@@ -116,15 +112,14 @@ class LMNN(MetricLearner):
 
     def __init__(
         self,
-        n_neighbors: int = 3,
+        n_neighbors: int | None = None,
         *,
         n_components: int | None = None,
         init: str | AnyArray = "auto",
         regularization: float = 0.5,
         max_iter: int = 50,
         tol: float = 1e-5,
-        early_stopping: Any = "auto",
-        validation_fraction: float = 0.25,
+        early_stopping: bool = True,
         random_state: Any = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -136,7 +131,6 @@ class LMNN(MetricLearner):
         self.max_iter = max_iter
         self.tol = tol
         self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -151,58 +145,62 @@ class LMNN(MetricLearner):
         """
         X, self.classes_, codes = check_classification_input(self, X, y)
         check_at_least_two_classes(self, self.classes_)
-        frame = plain_frame(X)
-        options = self._options(X, frame)
         self._count_skipped(codes)
-        rows = frame.enter(X.astype(np.float64, copy=False))
         with one_blas_thread():  # or rounding, and with it the result, would depend on threads
-            components = self._learn(rows, codes, options)
+            frame = make_frame(X, standardise=False)
+            rows = frame.enter(X.astype(np.float64, copy=False))
+            problem = MarginProblem(rows, codes, frame)
+            components = self._learn(problem)
         self.components_ = frame.fold(components).astype(X.dtype, copy=False)
         return self
 
-    def _learn(self, rows: FloatArray, codes: IntArray, options: MarginOptions) -> FloatArray:
+    def _learn(self, problem: MarginProblem) -> FloatArray:
+        starts = self._starts(problem)
+        options = self._options(problem, starts[0])
+        self.settings_: dict[str, list[float]] = {}
+        if self.early_stopping or len(starts) > 1:
+            choice = choose_margins(problem, options, starts)
+            options = replace(options, init=choice.init)
+            if self.early_stopping:
+                options = replace(options, max_iter=choice.max_iter)
+            self.settings_ = choice.tried
+        init = options.init
+        self.init_ = init.label() if isinstance(init, Start) else "array"
         began = time.monotonic()
-        self.inner_scores_: list[float] = []
-        if self._stops_early(rows):
-            share = check_positive("validation_fraction", self.validation_fraction)
-            best, self.inner_scores_ = choose_max_iter(rows, codes, options, share)
-            options = replace(options, max_iter=best)
-            began = time.monotonic()
 
-        def watch(step: Step) -> bool:
+        def watch(step: Step, n_active: int) -> bool:
             if self.verbose:
                 left = (time.monotonic() - began) / step.iteration
-                self._print(step, options.max_iter, left * (options.max_iter - step.iteration))
+                left *= options.max_iter - step.iteration
+                self._print(step, n_active, options.max_iter, left)
             return False
 
-        components, self.loss_curve_ = learn_margins(rows, codes, options, watch)
+        components, self.loss_curve_ = problem.learn(options, watch)
         self.n_iter_ = max(1, len(self.loss_curve_) - 1)
         return components
 
-    def _stops_early(self, rows: FloatArray) -> bool:
-        if self.early_stopping == "auto":
-            return len(rows) < ROWS_A_DIRECTION * rows.shape[1] and len(rows) >= 20
-        return bool(self.early_stopping)
+    def _starts(self, problem: MarginProblem) -> list[Start | FloatArray]:
+        """Return the starts to try."""
+        d, width = len(problem.frame.scale), problem.X.shape[1]
+        if not isinstance(self.init, str):
+            return [problem.frame.unfold(check_map(self.init, d))]
+        check_choice("init", self.init, ("auto", *INITS))
+        check_components(self.n_components, d)
+        p = min(self.n_components or (width if width <= WIDE else FEW), width)
+        if self.init != "auto":
+            return [Start(self.init, p)]
+        return [Start("identity" if p == width else "pca", p), Start("lda", p)]
 
-    def _options(self, X: AnyArray, frame: Frame) -> MarginOptions:
-        init = self.init
-        if isinstance(init, str):
-            check_choice("init", init, INITS)
-        else:
-            init = frame.unfold(check_map(init, X.shape[1]))
-        check_choice("early_stopping", self.early_stopping, ("auto", True, False))
-        if check_positive("validation_fraction", self.validation_fraction) >= 1:
-            raise ValueError(f"validation_fraction must be below 1: {self.validation_fraction!r}.")
+    def _options(self, problem: MarginProblem, init: Start | FloatArray) -> MarginOptions:
+        check_choice("early_stopping", self.early_stopping, (True, False))
         if check_positive("regularization", self.regularization) >= 1:
             raise ValueError(
                 f"regularization must lie between 0 and 1, got {self.regularization!r}: it is the "
                 "share of the objective that pushes impostors away."
             )
-        if self.n_components is not None:
-            check_whole("n_components", self.n_components)
+        k = 3 if self.n_neighbors is None else self.n_neighbors
         return MarginOptions(
-            n_neighbors=check_neighbors(self.n_neighbors, len(X) - 1),
-            n_components=self.n_components,
+            n_neighbors=check_neighbors(k, problem.n_rows - 1),
             init=init,
             push_weight=float(self.regularization),
             max_iter=check_whole("max_iter", self.max_iter),
@@ -227,10 +225,10 @@ class LMNN(MetricLearner):
                 stacklevel=3,
             )
 
-    def _print(self, step: Step, max_iter: int, seconds_left: float) -> None:
+    def _print(self, step: Step, n_active: int, max_iter: int, seconds_left: float) -> None:
         sys.stdout.write(
             f"[LMNN] iteration {step.iteration} of {max_iter}, loss {step.loss:.4f}, "
-            f"{step.n_active:,} margins broken, at most {seconds_left:.0f} s left\n"
+            f"{n_active:,} margins broken, at most {seconds_left:.0f} s left\n"
         )
         sys.stdout.flush()
 
@@ -241,19 +239,13 @@ class LMNN(MetricLearner):
         return tags
 
 
-def plain_frame(X: FloatArray) -> Frame:
-    """Return coordinates about the mean with distances up to one factor those of the features.
-
-    Where there are more features than rows they are those of the rows' span, so that L has no
-    more columns than there are rows.
-    """
-    n, d = X.shape
-    centre = X.mean(axis=0, dtype=np.float64)
-    centred = X - centre
-    size = float(np.abs(centred).max(initial=0.0)) or 1.0
-    scale = np.full(d, size)
-    if d <= n:
-        return Frame(centre, scale)
-    _, values, directions = np.linalg.svd(centred / size, full_matrices=False)
-    rank = max(1, int(np.sum(values > 1e-10 * values[0])))
-    return Frame(centre, scale, np.ascontiguousarray(directions[:rank].T))
+def check_map(init: AnyArray, n_features: int) -> FloatArray:
+    """Return an array given as a start; refuse other shapes than (p, n_features)."""
+    given = np.asarray(init, dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] != n_features or not np.isfinite(given).all():
+        names = ", ".join(map(repr, ("auto", *INITS)))
+        raise ValueError(
+            f"init must be one of {names} or a finite array of shape "
+            f"(n_components, {n_features}), got shape {given.shape}."
+        )
+    return given

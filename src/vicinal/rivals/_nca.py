@@ -10,7 +10,11 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.utils import check_random_state
 
 from vicinal._types import AnyArray, IntArray
-from vicinal._validation import check_at_least_two_classes, check_classification_input
+from vicinal._validation import (
+    check_at_least_two_classes,
+    check_classification_input,
+    check_components,
+)
 from vicinal.metric._base import MetricLearner
 from vicinal.rivals._sampling import sample_rows
 
@@ -95,6 +99,7 @@ class NCA(MetricLearner):
         """
         X, self.classes_, codes = check_classification_input(self, X, y)
         check_at_least_two_classes(self, self.classes_)
+        check_components(self.n_components, X.shape[1])
         random = check_random_state(self.random_state)
         rows: IntArray = np.arange(len(X))
         if self.max_samples is not None and len(X) > self.max_samples:

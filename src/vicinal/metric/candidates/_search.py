@@ -6,15 +6,13 @@ from vicinal._types import FloatArray, IntArray
 from vicinal.metric.candidates._approximate import approximate_candidates
 from vicinal.metric.candidates._exact import ClassOrder, refresh_candidates
 
-SEARCHES = ("auto", "exact", "approximate", "faiss")
+SEARCHES = ("exact", "approximate", "faiss")
 # Where comparing all rows with all rows begins to cost more than exchanging lists.
 EXACT_UP_TO = 20_000
 
 
-def choose_search(search: str, n_rows: int) -> str:
-    """Return the search that "auto" stands for with so many rows; any other is its own."""
-    if search != "auto":
-        return search
+def choose_search(n_rows: int) -> str:
+    """Return the search that is quicker with so many rows."""
     return "exact" if n_rows <= EXACT_UP_TO else "approximate"
 
 

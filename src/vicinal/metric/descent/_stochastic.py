@@ -1,48 +1,19 @@
-"""Stochastic descent on any objective that infers sets and differentiates on them.
-
-An objective answers three questions; a rule turns a gradient into a step; :class:`Descent` walks
-the epochs. None of them knows the others' insides, so a new learner brings an objective only.
-
-    begin_epoch(parameters, epoch)      look again where the candidates lie
-    infer(parameters, rows) -> sets     neighbour sets of some rows at these parameters
-    gradient(parameters, sets, part)    (loss summed over the part, gradient of its mean)
-"""
+"""Stochastic descent on any objective that infers sets and differentiates on them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from vicinal._types import FloatArray, IntArray
+from vicinal.metric.descent._problem import Objective, Progress, Rule, Watch
 
-
-class Objective(Protocol):
-    """What :class:`Descent` needs to know of a loss."""
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows the loss is summed over."""
-
-    def begin_epoch(self, parameters: FloatArray, epoch: int) -> None:
-        """Prepare for an epoch."""
-
-    def infer(self, parameters: FloatArray, rows: IntArray) -> Any:
-        """Return the neighbour sets of the rows."""
-
-    def gradient(self, parameters: FloatArray, sets: Any, part: slice) -> tuple[float, FloatArray]:
-        """Return the summed loss and the gradient of the mean loss of a part of the sets."""
-
-
-class Rule(Protocol):
-    """How a gradient moves the parameters; ``progress`` runs from 0 to 1 over the descent."""
-
-    def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
-        """Return the new parameters."""
-
-    def settle(self, parameters: FloatArray) -> FloatArray:
-        """Return the parameters made fit for inference (a projection, or nothing)."""
+# Steps an epoch, so that rates mean the same whatever the number of rows; and rows a step, at least
+# (or the gradient is mostly noise) and at most (more would not change it).
+STEPS, LEAST_ROWS, MOST_ROWS = 16, 16, 256
 
 
 class Adam:
@@ -73,9 +44,32 @@ class Adam:
         moved: FloatArray = parameters - (rate * self.first / spread).astype(parameters.dtype)
         return moved
 
-    def settle(self, parameters: FloatArray) -> FloatArray:
-        """Return the parameters as they are: a factor is always a metric."""
-        return parameters
+
+@dataclass(frozen=True)
+class FallingRate:
+    """Plain steps of a rate that falls linearly to zero."""
+
+    rate: float
+
+    def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
+        """Return θ − η (1 − progress) g."""
+        rate = parameters.dtype.type(self.rate * (1 - progress))
+        moved: FloatArray = parameters - rate * gradient
+        return moved
+
+
+class InverseTime:
+    """Plain steps of the rate η / (t + 1) at the t-th step, t = 1, 2, …"""
+
+    def __init__(self, rate: float) -> None:
+        self.rate, self.n_steps = rate, 0
+
+    def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
+        """Return θ − η g / (t + 1)."""
+        self.n_steps += 1
+        rate = parameters.dtype.type(self.rate / (self.n_steps + 1))
+        moved: FloatArray = parameters - rate * gradient
+        return moved
 
 
 @dataclass
@@ -88,11 +82,10 @@ class Descent:
     parameters : ndarray
     n_epochs : int
         Over how many epochs the rate falls to zero.
-    batch_size : int
-    reuse : int
-        For how many updates inferred sets are kept.
     rng : numpy Generator
         Orders the rows of each epoch.
+    reuse : int
+        For how many steps inferred sets are kept.
     epoch : int
         Epochs done.
     losses : list of float
@@ -103,24 +96,32 @@ class Descent:
     rule: Rule
     parameters: FloatArray
     n_epochs: int
-    batch_size: int
-    reuse: int
     rng: np.random.Generator
+    reuse: int = 1
     epoch: int = 0
-    losses: list[float] | None = None
+    losses: list[float] = field(default_factory=list)
+
+    @property
+    def batch_size(self) -> int:
+        """Rows a step."""
+        return min(MOST_ROWS, max(LEAST_ROWS, -(-self.objective.n_rows // STEPS)))
+
+    @property
+    def components(self) -> FloatArray:
+        """The map the descent stands at."""
+        return self.objective.components(self.parameters)
 
     def advance(self) -> float:
         """Walk one epoch and return its mean loss."""
-        self.objective.begin_epoch(self.parameters, self.epoch)
+        self.objective.look(self.parameters, self.epoch)
         order = self.rng.permutation(self.objective.n_rows)
         span = self.batch_size * self.reuse
         total = sum(
             self._walk(order[first : first + span], first) for first in range(0, len(order), span)
         )
         self.epoch += 1
-        mean = total / max(1, self.objective.n_rows)
-        self.losses = [*(self.losses or []), mean]
-        return mean
+        self.losses.append(total / max(1, len(order)))
+        return self.losses[-1]
 
     def _walk(self, rows: IntArray, done: int) -> float:
         """Infer the sets of these rows once and take a step for each batch of them."""
@@ -132,5 +133,22 @@ class Descent:
             progress = (self.epoch + (done + first) / self.objective.n_rows) / self.n_epochs
             self.parameters = self.rule.step(self.parameters, gradient, min(progress, 1.0))
             total += loss
-        self.parameters = self.rule.settle(self.parameters)
+        self.parameters = self.objective.settle(self.parameters)
         return total
+
+
+def walk(
+    descent: Descent,
+    label: str,
+    n_epochs: int,
+    is_done: Callable[[Sequence[float]], bool],
+    watch: Watch,
+) -> None:
+    """Advance to an epoch, or until the watch or the losses so far say that it is enough."""
+    began = time.monotonic()
+    while descent.epoch < n_epochs:
+        loss = descent.advance()
+        left = (time.monotonic() - began) / descent.epoch * (n_epochs - descent.epoch)
+        progress = Progress("fit", label, descent.epoch, n_epochs, loss, seconds_left=left)
+        if watch(progress) or is_done(descent.losses):
+            break

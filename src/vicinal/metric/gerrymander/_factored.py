@@ -5,17 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import sparse
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric.candidates._exact import ClassOrder, all_candidates, squared_distances_to
-from vicinal.metric.candidates._search import find_candidates
+from vicinal.metric.candidates import (
+    ClassOrder,
+    all_candidates,
+    choose_refresh,
+    find_candidates,
+    squared_distances_to,
+)
 from vicinal.metric.gerrymander._objective import (
     SignedPairs,
-    factored_gradient,
     factored_regularizer,
+    force_gradient,
     infer_pairs,
 )
+from vicinal.metric.gerrymander._options import Options
+
+# Rows of other classes a list holds beside 2k + 3 of the own: several times what a set can use.
+OTHERS = 40
 
 
 @dataclass
@@ -27,22 +35,11 @@ class FactoredObjective:
     X : ndarray or CSR array of shape (n, d)
         Rows in order of class.
     classes : ClassOrder
-    n_neighbors : int
-    costs : float64 ndarray of shape (R, R)
-    n_own, n_other : int
-        Length of the candidate lists; ``n_other`` ≥ n means all rows, exactly.
-    refresh : int
-        Epochs between looks at where the candidates lie.
-    search : str
-        How they are found: "exact", "approximate" or "faiss".
-    seed : int
-        Decides what an approximate search leaves to chance.
+    options : Options
     weights : ndarray of shape (n,) or None
         Row weights of mean 1.
-    regularizer : str or None
     regularization : float
         λ.
-    n_threads : int
     candidates : int32 ndarray of shape (n, c) or None
         The present lists.
     searched : int
@@ -51,17 +48,9 @@ class FactoredObjective:
 
     X: AnyArray
     classes: ClassOrder
-    n_neighbors: int
-    costs: FloatArray
-    n_own: int
-    n_other: int
-    refresh: int = 4
-    search: str = "exact"
-    seed: int = 0
+    options: Options
     weights: FloatArray | None = None
-    regularizer: str | None = None
     regularization: float = 0.0
-    n_threads: int = 1
     candidates: IntArray | None = None
     searched: int = -1
     _local: IntArray = field(init=False, repr=False)
@@ -74,16 +63,19 @@ class FactoredObjective:
         """How many rows the loss is summed over."""
         return int(self.X.shape[0])
 
-    def begin_epoch(self, parameters: FloatArray, epoch: int) -> None:
-        """Find the candidates anew every ``refresh`` epochs."""
-        if self.n_other >= self.n_rows:
+    def look(self, parameters: FloatArray, epoch: int) -> None:
+        """Find the candidates anew every few epochs."""
+        options = self.options
+        n_own, n_other = min(2 * options.n_neighbors + 3, self.n_rows), min(OTHERS, self.n_rows)
+        if options.search == "all" or n_own + n_other >= self.n_rows:
             if self.candidates is None:
                 self.candidates = all_candidates(self.classes.codes)
-        elif self.candidates is None or (epoch % self.refresh == 0 and epoch != self.searched):
-            mapped = self.X @ parameters.T
+            return
+        due = epoch % choose_refresh(options.search) == 0 and epoch != self.searched
+        if self.candidates is None or due:
             self.candidates = find_candidates(
-                self.search, mapped, self.classes, self.n_own, self.n_other,
-                previous=self.candidates, seed=(self.seed, epoch), n_threads=self.n_threads,
+                options.search, self.X @ parameters.T, self.classes, n_own, n_other,
+                previous=self.candidates, seed=(options.seed, epoch), n_threads=options.n_threads,
             )  # fmt: skip
             self.searched = epoch
 
@@ -99,7 +91,7 @@ class FactoredObjective:
             )
         return infer_pairs(
             squared_distances, labels, rows, self.candidates, self.classes.codes,
-            self.n_neighbors, self.costs,
+            self.options.n_neighbors, self.options.costs,
         )  # fmt: skip
 
     def _distances_of_few(
@@ -108,42 +100,52 @@ class FactoredObjective:
         """Map only the rows that occur, where they are few among all."""
         assert self.candidates is not None
         lists = self.candidates[rows]
-        # Sorting so few numbers is several times as fast as hashing them in numpy.unique.
-        named = np.sort(np.append(lists.ravel(), rows.astype(np.int32)))
-        present = named[np.append(named[1:] != named[:-1], True) & (named >= 0)]
-        self._local[present] = np.arange(len(present), dtype=np.int32)
+        present = self._number(np.append(lists.ravel(), rows.astype(np.int32)))
         mapped = np.ascontiguousarray(self.X[present] @ parameters.T)
         queries = mapped[self._local[rows]]
         return squared_distances_to(
             queries, mapped, np.arange(len(rows)), self._local[lists], self.classes.codes[present]
         )
 
-    def weigh(self, sets: SignedPairs, part: slice) -> tuple[IntArray, FloatArray, float]:
-        """Return the query and the signed weight of every pair, and the part's summed loss."""
-        queries, _, signs = sets.queries(part)
-        pair_weights = signs.astype(self.X.dtype) / self.X.dtype.type(part.stop - part.start)
-        loss = sets.loss[part]
-        if self.weights is not None:
-            loss = loss * self.weights[sets.rows[part]]
-            pair_weights *= self.weights[queries].astype(self.X.dtype)
-        return queries, pair_weights, float(loss.sum())
+    def _number(self, named: IntArray) -> IntArray:
+        """Return the distinct rows among those named, and number them in ``_local``."""
+        # Sorting so few numbers is several times as fast as hashing them in numpy.unique.
+        named = np.sort(named)
+        present = named[np.append(named[1:] != named[:-1], True) & (named >= 0)]
+        self._local[present] = np.arange(len(present), dtype=np.int32)
+        return present
 
     def gradient(
         self, parameters: FloatArray, sets: SignedPairs, part: slice
     ) -> tuple[float, FloatArray]:
         """Return the summed loss of the part and the gradient of its mean loss."""
-        queries, pair_weights, total = self.weigh(sets, part)
-        points = sets.queries(part)[1]
-        gradient = factored_gradient(parameters, differences(self.X, queries, points), pair_weights)
-        if self.regularizer is not None:
-            value, extra = factored_regularizer(self.regularizer, parameters)
+        queries, points, signs = sets.pairs(part)
+        weights, total = self.weigh(sets, part, queries, signs)
+        present = self._number(np.append(queries, points))
+        gradient = force_gradient(
+            parameters, self.X[present], self._local[queries], self._local[points], weights
+        )
+        if self.options.regularizer is not None:
+            value, extra = factored_regularizer(self.options.regularizer, parameters)
             total += (part.stop - part.start) * self.regularization * value
             gradient = gradient + parameters.dtype.type(self.regularization) * extra
         return total, gradient
 
+    def weigh(
+        self, sets: SignedPairs, part: slice, queries: IntArray, signs: IntArray
+    ) -> tuple[FloatArray, float]:
+        """Return the signed weight of every pair, and the part's summed loss."""
+        weights = signs.astype(self.X.dtype) / self.X.dtype.type(part.stop - part.start)
+        loss = sets.loss[part]
+        if self.weights is not None:
+            loss = loss * self.weights[sets.rows[part]]
+            weights *= self.weights[queries].astype(self.X.dtype)
+        return weights, float(loss.sum())
 
-def differences(X: AnyArray, queries: IntArray, points: IntArray) -> AnyArray:
-    """Return x_i − x_j for pairs of rows; sparse rows stay sparse."""
-    if sparse.issparse(X):
-        return X[queries] - X[points]
-    return np.take(X, queries, axis=0) - np.take(X, points, axis=0)
+    def settle(self, parameters: FloatArray) -> FloatArray:
+        """Return the parameters as they are: a factor is always a metric."""
+        return parameters
+
+    def components(self, parameters: FloatArray) -> FloatArray:
+        """Return the parameters, which are the map."""
+        return parameters

@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._kernels._candidates import signed_pairs
+from vicinal._kernels._forces import add_forces
 from vicinal._kernels._settled import unsettled_rows
 from vicinal._kernels._targeted import infer_sets
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -41,7 +42,7 @@ class SignedPairs:
     loss: FloatArray
     feasible: AnyArray
 
-    def queries(self, part: slice) -> tuple[IntArray, IntArray, IntArray]:
+    def pairs(self, part: slice) -> tuple[IntArray, IntArray, IntArray]:
         """Return (query, point, sign) of every pair of the rows in ``part``."""
         starts = self.starts[part.start : part.stop + 1]
         repeated = np.repeat(self.rows[part], np.diff(starts))
@@ -93,13 +94,19 @@ def find_unsettled(
     return found[:n]
 
 
-def factored_gradient(
-    components: FloatArray, differences: AnyArray, weights: FloatArray
+def force_gradient(
+    components: FloatArray, X: AnyArray, queries: IntArray, points: IntArray, weights: FloatArray
 ) -> FloatArray:
-    """Return Σ w 2 L δ δᵀ over pairs with differences δ (rows, sparse or dense), shape (p, d)."""
-    mapped = differences @ components.T
-    gradient = differences.T @ (2 * weights[:, None] * mapped)
-    return np.ascontiguousarray(gradient.T)
+    """Return Σ w 2 L δ δᵀ over pairs of rows of X (m, d) with differences δ, shape (p, d).
+
+    With z = L x the sum is 2 Fᵀ X, where row q of F sums w (z_q − z_j) over its pairs: a row in
+    many pairs is mapped, and multiplied, once.
+    """
+    mapped = np.ascontiguousarray(X @ components.T)
+    forces = np.zeros_like(mapped)
+    add_forces(mapped, queries, points, weights, forces)
+    gradient = X.T @ (2 * forces)
+    return np.ascontiguousarray(gradient.T, dtype=components.dtype)
 
 
 def metric_gradient(differences: AnyArray, weights: FloatArray) -> FloatArray:

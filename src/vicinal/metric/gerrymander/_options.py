@@ -1,103 +1,131 @@
-"""Checks of what MLNG is told, each with the value and the way out in its message."""
+"""What MLNG was told, checked, each refusal with the value and the way out."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
+from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import check_auto, check_choice, check_whole
-from vicinal.metric.candidates._search import SEARCHES, require_faiss
+from vicinal._validation import (
+    check_auto,
+    check_choice,
+    check_components,
+    check_neighbors,
+    check_positive,
+    check_whole,
+)
+from vicinal.metric.candidates import SEARCHES, choose_search, require_faiss
 from vicinal.metric.gerrymander._objective import REGULARIZERS
-from vicinal.metric.gerrymander._records import FEW_ROWS, PARTED_ROWS
+from vicinal.metric.starts import STARTS
 
-INITS = (
-    "auto", "identity", "standardised", "whitening", "pca", "lda", "logistic", "relieff", "zeros",
-)  # fmt: skip
 SOLVERS = ("factored", "psd")
+# The k of a metric that is not told one and stands in no predictor.
+USUAL_NEIGHBORS = 3
+# Entries of the largest map that is learned: a gigabyte of them.
+MOST_ENTRIES = 1 << 27
 
 
-def check_costs(costs: Any, classes: AnyArray) -> FloatArray:
-    """Return costs (R, R), 0/1 by default, scaled to mean 1 off the diagonal.
+@dataclass(frozen=True)
+class Options:
+    """Everything the learner was told; None is what it chooses on inner splits.
 
-    The scale of costs and the scale of distances are one freedom; fixing it here keeps the margin
-    at the size the start is scaled to.
+    ``init`` is "auto", a name or a map (p, d) of the features; ``search`` how candidates are
+    found, "all" being every row.
     """
-    n_classes = len(classes)
-    if costs is None:
-        return 1.0 - np.eye(n_classes)
-    matrix = np.asarray(costs, dtype=np.float64)
-    if matrix.shape != (n_classes, n_classes):
-        raise ValueError(
-            f"costs must have shape ({n_classes}, {n_classes}), one row and column a class in the "
-            f"order of the sorted labels; got {matrix.shape}."
-        )
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError(f"costs must be finite and not negative; the least is {matrix.min()}.")
-    if np.diag(matrix).any():
-        raise ValueError("costs must be zero on the diagonal: a right vote costs nothing.")
-    if not matrix.any():
-        raise ValueError("costs are all zero: no vote would be wrong.")
-    scaled: FloatArray = matrix / (matrix.sum() / (n_classes * (n_classes - 1)))
-    return scaled
+
+    n_neighbors: int
+    n_components: int | None
+    solver: str
+    init: Any
+    regularizer: str | None
+    regularization: float | None
+    costs: FloatArray
+    learning_rate: float | None
+    max_iter: int
+    tol: float
+    search: str
+    n_threads: int
+    seed: int
 
 
-def check_candidates(n_candidates: Any, n_rows: int) -> int | None:
-    """Return how many other-class candidates to keep: None for "auto", n for "all"."""
-    if isinstance(n_candidates, str) and n_candidates == "all":
-        return n_rows
-    checked: int | None = check_auto("n_candidates", n_candidates, check_whole)
-    return checked
-
-
-def check_epochs(max_iter: Any, n_rows: int) -> int:
-    """Return the number of epochs; "auto" walks more of them over few rows and over very many."""
-    epochs = check_auto("max_iter", max_iter, check_whole)
-    return int(epochs or (8 if FEW_ROWS <= n_rows <= PARTED_ROWS[1] else 12))
-
-
-def check_search(search: Any) -> None:
-    """Refuse an unknown search, or one whose library is missing."""
-    check_choice("candidate_search", search, SEARCHES)
-    if search == "faiss":
+def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | None) -> Options:
+    """Return the options of an estimator for the rows X; ``warm`` is a map to go on from."""
+    n_rows, width = X.shape
+    check_choice("solver", told.solver, SOLVERS)
+    check_choice("regularizer", told.regularizer, (None, *REGULARIZERS))
+    check_choice("candidates", told.candidates, ("auto", "all", *SEARCHES))
+    if told.candidates == "faiss":
         require_faiss()
+    n_components = check_components(told.n_components, width)
+    k = USUAL_NEIGHBORS if told.n_neighbors is None else told.n_neighbors
+    return Options(
+        n_neighbors=check_neighbors(k, n_rows - 1),
+        n_components=n_components,
+        solver=told.solver,
+        init=check_init(told, width) if warm is None else check_warm(warm, n_components),
+        regularizer=told.regularizer,
+        regularization=check_auto("regularization", told.regularization, check_positive),
+        costs=scale_costs(costs),
+        learning_rate=check_auto("learning_rate", told.learning_rate, check_positive),
+        max_iter=check_whole("max_iter", told.max_iter),
+        tol=check_positive("tol", told.tol, zero=True),
+        search=choose_search(n_rows) if told.candidates == "auto" else told.candidates,
+        n_threads=thread_count(told.n_jobs),
+        seed=int(check_random_state(told.random_state).randint(2**31 - 1)),
+    )
 
 
-def check_init(init: Any, solver: str, n_features: int) -> Any:
-    """Return the init as a known name or an array (p, n_features)."""
+def check_init(told: Any, width: int) -> Any:
+    """Return the init as a known name or an array (p, width)."""
+    init = told.init
     if isinstance(init, str):
-        check_choice("init", init, INITS)
-        if init == "zeros" and solver != "psd":
+        check_choice("init", init, ("auto", "zeros", *STARTS))
+        if init == "zeros" and told.solver != "psd":
             raise ValueError(
                 "init='zeros' needs solver='psd': at L = 0 the gradient of LᵀL vanishes."
             )
         return init
     array = np.asarray(init, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != n_features or not np.isfinite(array).all():
+    if array.ndim != 2 or array.shape[1] != width or not np.isfinite(array).all():
         raise ValueError(
-            f"init must be a name or a finite array of shape (n_components, {n_features}), "
+            f"init must be a name or a finite array of shape (n_components, {width}), "
             f"got shape {array.shape}."
         )
-    return array
+    return check_warm(array, told.n_components)
 
 
-def check_regularizer(regularizer: Any) -> None:
-    """Refuse an unknown regulariser."""
-    check_choice("regularizer", regularizer, (None, *REGULARIZERS))
+def check_warm(components: FloatArray, n_components: int | None) -> FloatArray:
+    """Return a map to go on from; refuse one with another number of rows than is asked for."""
+    if n_components is not None and len(components) != n_components:
+        raise ValueError(
+            f"the start has {len(components)} rows and n_components={n_components}; give one of "
+            "them only, or a start with so many rows."
+        )
+    return components
 
 
-def choose_training_neighbors(codes: IntArray, n_neighbors: int) -> int:
-    """Return the k to learn with: 7 where k is less and the classes are large enough, else k.
+def check_size(n_components: int, width: int) -> None:
+    """Refuse a map too large to be learned."""
+    if n_components * width > MOST_ENTRIES:
+        raise ValueError(
+            f"a map of {n_components:,} × {width:,} entries is too large to learn; ask for fewer "
+            "rows by n_components, for instance n_components=50."
+        )
 
-    A vote of three says little about a row; sets of seven average over more of its surroundings
-    and carry over to the smaller vote. Of many rows they serve larger votes as well, sooner.
+
+def scale_costs(costs: FloatArray) -> FloatArray:
+    """Return costs with mean 1 off the diagonal.
+
+    The scale of costs and the scale of distances are one freedom; fixing it here keeps the margin
+    at the size the start is scaled to.
     """
-    if n_neighbors > 7 and PARTED_ROWS[0] < len(codes) <= PARTED_ROWS[1]:
-        return 7
-    skipped = count_infeasible(codes, n_neighbors)
-    larger = [k for k in (7, 5) if n_neighbors < k < len(codes)]
-    return next((k for k in larger if count_infeasible(codes, k) == skipped), n_neighbors)
+    n_classes = len(costs)
+    scaled: FloatArray = costs / (costs.sum() / (n_classes * (n_classes - 1)))
+    return scaled
 
 
 def count_infeasible(codes: IntArray, n_neighbors: int) -> int:

@@ -36,6 +36,7 @@ class GradientMetric(MetricLearner):
     _powers: tuple[float, ...] = (0.5, 1.0)
     # Iterations where none are asked for, and rows are neither few nor many.
     _iterations: int = 1
+    _fits_distributed = True
 
     def __init__(
         self,
