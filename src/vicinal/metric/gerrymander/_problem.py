@@ -126,11 +126,9 @@ class LinearProblem:
         if self.options.solver == "factored":
             rate = setting.rate * float(np.sqrt(np.mean(start**2)))
             return Descent(objective, Adam(rate), start, self.options.max_iter, rng)
-        # The unit of W: the identity scaled to the margin, wherever the descent starts.
-        unit = float(np.mean(np.square(start).sum(axis=0)))
         cone = ConeObjective(objective, first_look=start)
         metric = cone.settle(start.T @ start * (0 if setting.start.name == "zeros" else 1))
-        rule = FallingRate(setting.rate * unit**2)
+        rule = FallingRate(setting.rate * self._metric_unit(seed) ** 2)
         return Descent(cone, rule, metric, self.options.max_iter, rng, reuse=CONE_REUSE)
 
     def _begin_at(self, start: Start, seed: Sequence[int]) -> tuple[FactoredObjective, FloatArray]:
@@ -142,6 +140,11 @@ class LinearProblem:
             objective.look(components, 0)
             self._begun[start] = objective, components
         return self._begun[start]
+
+    def _metric_unit(self, seed: Sequence[int]) -> float:
+        """Return the unit of W: the frame's identity scaled to the margin, whatever the start."""
+        scaled = self.make_start(Start("standardised"), np.random.default_rng(seed))
+        return float(np.mean(np.diagonal(scaled) ** 2))
 
     def make_start(self, start: Start, rng: np.random.Generator) -> FloatArray:
         """Return the map a start names, scaled to the margin; an array keeps its scale."""
