@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from vicinal.cli import main
-from vicinal.experiments import _published, _results_page
-from vicinal.experiments._published import Experiment
+from vicinal.published import _experiments, _page
+from vicinal.published._experiments import Experiment
 
 WINE = Experiment(
     name="nobody2000_euclidean_wine_zscore_k3",
@@ -51,7 +51,7 @@ class Ran:
         out, err = io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
             patch.setattr(sys, "argv", ["vicinal", "reproduce", *arguments])
-            for module in () if shipped else (_published, _results_page):
+            for module in () if shipped else (_experiments, _page):
                 patch.setattr(module, "published_experiments", lambda: (WINE, WINE_7, BROKEN))
             with pytest.raises(SystemExit) as stopped:
                 main()

@@ -27,8 +27,6 @@ from vicinal.experiments._cells import (
 )
 from vicinal.experiments._execute import Executor
 from vicinal.experiments._meter import Elapsed
-from vicinal.experiments._published import Experiment
-from vicinal.experiments._reproduce import plan_experiments, reproduce
 from vicinal.experiments._runner import Progress
 from vicinal.experiments._tuned import (
     KS,
@@ -44,6 +42,8 @@ from vicinal.experiments._tuned import (
     squared_distances,
 )
 from vicinal.predict import RadiusClassifier, RadiusRegressor
+from vicinal.published._experiments import Experiment
+from vicinal.published._reproduce import plan_experiments, reproduce
 
 DIABETES = Setting(
     Source("diabetes"),

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from vicinal.experiments._outcomes import Outcome
-    from vicinal.experiments._published import Experiment
+    from vicinal.published._experiments import Experiment
+    from vicinal.published._outcomes import Outcome
 
 Option = typer.Option
 FOLDER = Path("vicinal-runs") / "reproduce"
@@ -54,7 +54,7 @@ def reproduce(
     of each experiment are in the file of its name.
     """
     from vicinal.cli._compare import check_jobs, split_numbers
-    from vicinal.experiments._published import select_experiments
+    from vicinal.published._experiments import select_experiments
 
     if not names and not show:
         raise ValueError("name experiments to run, such as mlng; see them with --list.")
@@ -72,7 +72,7 @@ def reproduce(
 
 
 def _list(experiments: Sequence[Experiment], json: Path | None) -> None:
-    from vicinal.experiments._reproduce import write_plan
+    from vicinal.published._reproduce import write_plan
 
     if json is not None:
         write_plan(experiments, json)
@@ -109,7 +109,7 @@ def _run(
         explain_stop,
         make_console,
     )
-    from vicinal.experiments._reproduce import check_data, reproduce
+    from vicinal.published._reproduce import check_data, reproduce
 
     console = make_console(stderr=True)
     if quick:
@@ -144,8 +144,8 @@ def describe_outcome(outcome: Outcome) -> str:
 
 def _figures(outcome: Outcome) -> tuple[str, str, str, str]:
     """Return published, measured, difference and verdict as they are printed."""
-    from vicinal.experiments._figures import figure, printed_spread, signed
-    from vicinal.experiments._outcomes import outcome_record
+    from vicinal.published._figures import figure, printed_spread, signed
+    from vicinal.published._outcomes import outcome_record
 
     percent = outcome.experiment.unit != "nmse"
     record = outcome_record(outcome)
@@ -183,7 +183,7 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _print_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
-    from vicinal.experiments._outcomes import outcome_record, tally
+    from vicinal.published._outcomes import outcome_record, tally
 
     failed = [outcome for outcome in outcomes if not outcome.complete]
     if any(outcome.quick for outcome in outcomes):
@@ -209,7 +209,7 @@ def _by_method_and_scale(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]
 
 
 def _write(outcomes: Sequence[Outcome], json: Path | None, page: Path | None) -> None:
-    from vicinal.experiments._reproduce import write_page, write_results
+    from vicinal.published._reproduce import write_page, write_results
 
     for path, write in ((json, write_results), (page, write_page)):
         if path is not None:

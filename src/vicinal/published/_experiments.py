@@ -1,6 +1,6 @@
 """Published results as data: one YAML file a cell of a table, or a curve, read into records.
 
-The files live in ``published/`` beside this one; ``published/schema.json`` says what they hold.
+The files live in ``tables/`` beside this one; ``tables/schema.json`` says what they hold.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _neighbors(fields: dict[str, Any]) -> Neighbors:
 @cache
 def published_experiments() -> tuple[Experiment, ...]:
     """Return every shipped experiment, ordered by method, data set, preparation and k."""
-    folder = files("vicinal.experiments") / "published"
+    folder = files("vicinal.published") / "tables"
     found = [file for file in folder.iterdir() if file.name.endswith(".yaml")]
     experiments = [
         experiment

@@ -8,10 +8,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from vicinal.experiments._figures import figure, method_title, printed_spread, signed
-from vicinal.experiments._outcomes import tally
-from vicinal.experiments._published import Experiment, published_experiments
-from vicinal.experiments._results_matrix import TITLES, label_of, matrix_section
+from vicinal.published._experiments import Experiment, published_experiments
+from vicinal.published._figures import figure, method_title, printed_spread, signed
+from vicinal.published._matrix import TITLES, label_of, matrix_section
+from vicinal.published._outcomes import tally
 
 Record = Mapping[str, Any]
 SCALES = {

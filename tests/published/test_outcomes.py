@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicinal.experiments._outcomes import Outcome, count_verdicts, outcome_record, tally
-from vicinal.experiments._published import select_experiments
+from vicinal.published._experiments import select_experiments
+from vicinal.published._outcomes import Outcome, count_verdicts, outcome_record, tally
 
 (LETTER,) = select_experiments(["trivedi2014_mlng_letter_zscore_k3"])  # 2.32 ± 0.1 %
 (ISOLET,) = select_experiments(["trivedi2014_mlng_isolet_zscore_k3"])  # 4.87 %, 1,559 test rows

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from vicinal.experiments._figures import figure, signed
-from vicinal.experiments._outcomes import Outcome, outcome_record
-from vicinal.experiments._published import select_experiments
-from vicinal.experiments._results_page import read_results, records_citing, results_markdown
+from vicinal.published._experiments import select_experiments
+from vicinal.published._figures import figure, signed
+from vicinal.published._outcomes import Outcome, outcome_record
+from vicinal.published._page import read_results, records_citing, results_markdown
 
 
 def records_of(*names: str, share: float = 0.02, quick: bool = False) -> list[dict[str, object]]:

@@ -14,17 +14,17 @@ import pytest
 import yaml
 
 from vicinal.data import list_datasets
-from vicinal.experiments import _published
 from vicinal.experiments._methods import get_method, list_methods
-from vicinal.experiments._published import (
+from vicinal.experiments._synthetic import SYNTHETIC
+from vicinal.published import _experiments
+from vicinal.published._experiments import (
     Experiment,
     parse_experiment,
     published_experiments,
     select_experiments,
 )
-from vicinal.experiments._synthetic import SYNTHETIC
 
-FOLDER = Path(_published.__file__).parent / "published"
+FOLDER = Path(_experiments.__file__).parent / "tables"
 FILES = sorted(FOLDER.glob("*.yaml"))
 DOCS = Path(__file__).parents[2] / "docs"
 SETS = ("isolet", "usps", "letter", "dslr", "amazon", "webcam", "caltech10")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vicinal.experiments._methods import get_method
-from vicinal.experiments._published import Experiment
+from vicinal.published._experiments import Experiment
 
 QUOTED = {"gblmnn": "GB-LMNN", "knca": "k-NCA"}
 

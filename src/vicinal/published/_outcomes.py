@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from vicinal import __version__
-from vicinal.experiments._published import Experiment
+from vicinal.published._experiments import Experiment
 
 VERDICTS = ("lower", "within", "higher")
 # One unit of the last digit that sources print: half of it is no difference.

@@ -15,12 +15,12 @@ from vicinal.experiments._cells import Cell, Neighbors, Setting, Source, record_
 from vicinal.experiments._folder import RunFolder
 from vicinal.experiments._journal import Record
 from vicinal.experiments._methods import get_method
-from vicinal.experiments._outcomes import Outcome, outcome_record
 from vicinal.experiments._pool import WorkerPool
-from vicinal.experiments._published import Experiment
-from vicinal.experiments._results_page import results_markdown
 from vicinal.experiments._runner import Listener, run_cells
 from vicinal.experiments._synthetic import SYNTHETIC
+from vicinal.published._experiments import Experiment
+from vicinal.published._outcomes import Outcome, outcome_record
+from vicinal.published._page import results_markdown
 
 QUICK_ROWS = 2000
 QUICK_FOLDS = 2

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from vicinal.experiments._cells import record_key
-from vicinal.experiments._outcomes import Outcome
-from vicinal.experiments._published import Experiment, published_experiments, select_experiments
-from vicinal.experiments._reproduce import (
+from vicinal.experiments._runner import Progress
+from vicinal.published._experiments import Experiment, published_experiments, select_experiments
+from vicinal.published._outcomes import Outcome
+from vicinal.published._reproduce import (
     QUICK_FOLDS,
     QUICK_ROWS,
     count_folds,
@@ -24,7 +25,6 @@ from vicinal.experiments._reproduce import (
     summarise,
     write_results,
 )
-from vicinal.experiments._runner import Progress
 
 WINE = Experiment(
     name="nobody2000_euclidean_wine_zscore_k3",

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vicinal.experiments._cells import HNN, KNN
-from vicinal.experiments._figures import figure, method_title, printed_spread
-from vicinal.experiments._outcomes import tally
-from vicinal.experiments._published import Experiment
+from vicinal.published._experiments import Experiment
+from vicinal.published._figures import figure, method_title, printed_spread
+from vicinal.published._outcomes import tally
 
 Record = Mapping[str, Any]
 Pair = tuple[Experiment, Record]
