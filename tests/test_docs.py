@@ -152,8 +152,7 @@ def test_the_citation_file_names_this_version() -> None:
 
 
 def test_committed_results_are_whole_runs_of_known_experiments() -> None:
-    from vicinal.published._experiments import published_experiments
-    from vicinal.published._page import read_results
+    from vicinal.published import published_experiments, read_results
 
     records = read_results(DOCS / "results")
     known = {experiment.name for experiment in published_experiments()}
@@ -166,7 +165,7 @@ def test_committed_results_are_whole_runs_of_known_experiments() -> None:
 
 def test_the_caution_about_raw_features_is_true_of_the_records() -> None:
     """The page says how many of MLNG's raw lines repeat its z-scored ones."""
-    from vicinal.published._page import read_results
+    from vicinal.published import read_results
 
     errors = {record["experiment"]: record["errors"] for record in read_results(DOCS / "results")}
     raw = [name for name in errors if "_mlng_" in name and "_raw_" in name]
@@ -178,8 +177,7 @@ def test_the_caution_about_raw_features_is_true_of_the_records() -> None:
 
 
 def test_the_results_page_shows_every_record(site: Path) -> None:
-    from vicinal.published._figures import figure, signed
-    from vicinal.published._page import read_results, records_citing
+    from vicinal.published import figure, read_results, records_citing, signed
 
     page = text_of(site / "results.html")
     records = records_citing(read_results(DOCS / "results"), ["trivedi2014"])
@@ -192,9 +190,7 @@ def test_the_results_page_shows_every_record(site: Path) -> None:
 
 
 def test_the_page_of_gradient_metrics_shows_every_record(site: Path) -> None:
-    from vicinal.published._experiments import select_experiments
-    from vicinal.published._figures import figure
-    from vicinal.published._page import read_results, records_citing
+    from vicinal.published import figure, read_results, records_citing, select_experiments
 
     page = text_of(site / "results-gradients.html")
     works = ["trivedi2014egop", "trivedi2018"]

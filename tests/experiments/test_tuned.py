@@ -42,7 +42,7 @@ from vicinal.experiments._tuned import (
     squared_distances,
 )
 from vicinal.predict import RadiusClassifier, RadiusRegressor
-from vicinal.published._experiments import Experiment
+from vicinal.published import Experiment
 from vicinal.published._reproduce import plan_experiments, reproduce
 
 DIABETES = Setting(
@@ -53,10 +53,8 @@ DIABETES = Setting(
 )
 EXPERIMENT = Experiment(
     name="nobody2000_euclidean_diabetes_knn",
+    table="nobody2000_table",
     citation="nobody2000",
-    document="nobody2000",
-    table="table:nobody, k-NN",
-    line=1,
     dataset="diabetes",
     protocol="repeated",
     folds={"n_repeats": 2, "train_size": 200, "test_size": 100, "seed": 0},

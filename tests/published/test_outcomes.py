@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicinal.published._experiments import select_experiments
+from vicinal.published import select_experiments
 from vicinal.published._outcomes import Outcome, count_verdicts, outcome_record, tally
 
 (LETTER,) = select_experiments(["trivedi2014_mlng_letter_zscore_k3"])  # 2.32 ± 0.1 %

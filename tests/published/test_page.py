@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from vicinal.published._experiments import select_experiments
-from vicinal.published._figures import figure, signed
-from vicinal.published._outcomes import Outcome, outcome_record
-from vicinal.published._page import read_results, records_citing, results_markdown
+from vicinal.published import (
+    Outcome,
+    _page,
+    figure,
+    outcome_record,
+    published_tables,
+    read_results,
+    records_citing,
+    results_markdown,
+    select_experiments,
+    signed,
+)
 
 
 def records_of(*names: str, share: float = 0.02, quick: bool = False) -> list[dict[str, object]]:
@@ -40,6 +49,29 @@ def test_a_row_holds_published_measured_and_difference() -> None:
         "lower",
         "GB-LMNN 2.92",
     ]
+
+
+def test_a_variant_is_a_second_measured_column_once_it_has_records(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (table,) = [table for table in published_tables() if table.name == "trivedi2014_zscore"]
+    plain = {e.k: e for e in select_experiments(["*_mlng_letter_zscore_*"])}
+    variant = replace(plain[3], name="x_mlng-as-published_letter_k3", variant="as_published")
+    with_variant = replace(table, experiments=(variant, *table.experiments))
+    monkeypatch.setattr(_page, "published_tables", lambda: (with_variant,))
+    own = [outcome_record(Outcome(plain[k], (0.02,) * 5, expected=5)) for k in (3, 7)]
+    assert "as published |" not in results_markdown(own)
+    record = outcome_record(Outcome(variant, (0.023,) * 5, expected=5))
+    page = results_markdown([*own, record])
+    assert "| spread | measured, as published | best other published |" in page
+    cells = [row[2:8] for row in table_rows(page)]
+    assert cells == [
+        ["3", "2.32 ± 0.1", "2.00 ± 0.0", "−0.32", "lower", "2.30 ± 0.0 (−0.02)"],
+        ["7", "2.54 ± 0.1", "2.00 ± 0.0", "−0.54", "lower", "–"],
+    ]
+    assert "MLNG as published: 1 of 1 errors are below" in page
+    (alone,) = table_rows(results_markdown([record]))
+    assert alone[3:8] == ["2.32 ± 0.1", "–", "–", "–", "2.30 ± 0.0 (−0.02)"]
 
 
 def test_every_record_has_one_row_and_every_table_its_section() -> None:

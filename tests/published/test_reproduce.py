@@ -5,15 +5,22 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from vicinal.experiments._cells import record_key
+from vicinal.experiments._methods import import_factory
 from vicinal.experiments._runner import Progress
-from vicinal.published._experiments import Experiment, published_experiments, select_experiments
-from vicinal.published._outcomes import Outcome
+from vicinal.published import (
+    Experiment,
+    Outcome,
+    published_experiments,
+    select_experiments,
+    write_outcomes,
+)
 from vicinal.published._reproduce import (
     QUICK_FOLDS,
     QUICK_ROWS,
@@ -23,15 +30,12 @@ from vicinal.published._reproduce import (
     plan_experiments,
     reproduce,
     summarise,
-    write_results,
 )
 
 WINE = Experiment(
     name="nobody2000_euclidean_wine_zscore_k3",
+    table="nobody2000_table",
     citation="nobody2000",
-    document="nobody2000",
-    table="1",
-    line=None,
     dataset="wine",
     protocol="kfold",
     folds={"n_folds": 3, "seed": 0},
@@ -70,6 +74,20 @@ def test_a_method_that_learns_for_its_k_gets_a_cell_for_each() -> None:
     assert sorted((cell.fold, cell.ks) for cell in cells) == [
         (fold, (k,)) for fold in range(5) for k in (3, 7, 11)
     ]
+
+
+def test_a_variant_is_run_by_another_constructor_of_the_methods_learner() -> None:
+    (plain,) = select_experiments(["trivedi2014_mlng_letter_zscore_k3"])
+    variant = replace(plain, variant="as_published")
+    assert {cell.method for cell in experiment_cells(plain)} == {"mlng"}
+    assert {c.method for c in experiment_cells(variant)} == {"vicinal.metric:MLNG.as_published"}
+    assert summarise(variant, known_of(plain, [0.02] * 5)).errors == ()
+
+
+def test_a_constructor_of_a_class_can_be_named_as_a_method() -> None:
+    assert import_factory("collections:Counter.fromkeys").__self__ is Counter
+    with pytest.raises(ValueError, match="cannot be imported"):
+        import_factory("collections:Counter.as_published")
 
 
 def test_an_experiment_named_twice_is_measured_once() -> None:
@@ -136,7 +154,7 @@ def test_missing_and_failed_folds_leave_an_outcome_incomplete() -> None:
 
 def test_results_are_written_whole_and_as_strict_json(tmp_path: Path) -> None:
     target = tmp_path / "results.json"
-    write_results([Outcome(WINE, (0.03,), expected=3), Outcome(WINE_7, (), expected=3)], target)
+    write_outcomes([Outcome(WINE, (0.03,), expected=3), Outcome(WINE_7, (), expected=3)], target)
     assert [record["status"] for record in json.loads(target.read_text())["records"]] == [
         "partial",
         "failed",

@@ -1,21 +1,14 @@
-"""Published results as data: one YAML file a cell of a table, or a curve, read into records.
-
-The files live in ``tables/`` beside this one; ``tables/schema.json`` says what they hold.
-"""
+"""A published figure as a record, and the names that pick such records."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from vicinal.experiments._cells import HNN, KNN, Neighbors
-
-CHOSEN = "cv"
+from vicinal.experiments._cells import Neighbors
 
 
 @dataclass(frozen=True)
@@ -29,14 +22,15 @@ class Experiment:
     "hnn" (all neighbours within a radius chosen so). ``protocol`` and ``preparation`` are
     keyword arguments of :func:`vicinal.data.make_folds` (the protocol's name apart) and of
     :class:`vicinal.data.Preparation`; ``view`` is what is taken of the data set, as arguments
-    of :class:`~vicinal.experiments.Source`. ``seconds`` is a published running time.
+    of the run's source. ``variant`` names another constructor of the method's learner, such as
+    the algorithm as its source states it; its figure stands beside that of the method's own
+    defaults. ``title`` heads its column where that is not the method's name. ``seconds`` is a
+    published running time.
     """
 
     name: str
-    citation: str
-    document: str
     table: str
-    line: int | None
+    citation: str
     dataset: str
     protocol: str
     folds: Mapping[str, Any]
@@ -51,137 +45,38 @@ class Experiment:
     doubts: tuple[str, ...] = ()
     view: Mapping[str, Any] = field(default_factory=dict)
     seconds: float | None = None
+    variant: str = ""
+    title: str = ""
+
+    @property
+    def label(self) -> str:
+        """The method, with the variant where it is one: "mlng", "mlng-as-published"."""
+        return "-".join([self.method, *self.variant.split("_")]) if self.variant else self.method
 
     @property
     def groups(self) -> frozenset[str]:
-        """The words that select this experiment: those of its name, its data set, its method."""
-        return frozenset((*self.name.split("_"), self.dataset, self.method, "all"))
+        """The words that select this experiment: those of its name, its table, its data set."""
+        return frozenset((*self.name.split("_"), self.table, self.dataset, self.label, "all"))
 
     @property
     def n_train(self) -> int:
-        """The number of training rows the file asks for, 0 where it does not say."""
+        """The number of training rows the table asks for, 0 where it does not say."""
         return int(self.folds.get("train_size", 0))
 
     @property
     def rival(self) -> tuple[str, float] | None:
-        """The best published other method of the same cell, and its figure."""
+        """The best published other method of the same row, and its figure."""
         return min(self.others.items(), key=lambda other: other[1]) if self.others else None
 
 
-def parse_experiment(text: str, name: str) -> Experiment:
-    """Read a file of one experiment; see :func:`parse_experiments`."""
-    (experiment,) = parse_experiments(text, name)
-    return experiment
-
-
-def parse_experiments(text: str, name: str) -> tuple[Experiment, ...]:
-    """Read one experiment file; ``name`` is the file's name without its ending.
-
-    A file whose protocol has ``train_sizes`` is a curve: one experiment for each size, called
-    after the file and the size.
-
-    Raises
-    ------
-    ValueError
-        Where the text is not YAML, lacks a field, or names itself otherwise than its file.
-    """
-    import yaml
-
-    try:
-        return _from_file(yaml.load(text, Loader=_loader()), name)
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"experiment file {name}.yaml cannot be read: {error!r}") from error
-
-
-def _loader() -> Any:
-    """Return libyaml's safe loader where it was built in: many times faster."""
-    import yaml
-
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-def _from_file(fields: dict[str, Any], name: str) -> tuple[Experiment, ...]:
-    if fields["name"] != name:
-        raise ValueError(f"experiment file {name}.yaml calls itself {fields['name']!r}")
-    sizes = fields["protocol"].get("train_sizes")
-    if sizes is None:
-        return (_from_fields(fields, name),)
-    return tuple(_from_fields(_at_size(fields, n), f"{name}_n{n}") for n in sizes)
-
-
-def _at_size(fields: dict[str, Any], n: int) -> dict[str, Any]:
-    """Return the fields of one point of a curve; a running time belongs to its last point."""
-    protocol = {word: value for word, value in fields["protocol"].items() if word != "train_sizes"}
-    published = dict(fields["published"])
-    if n != max(fields["protocol"]["train_sizes"]):
-        published.pop("seconds", None)
-    return {**fields, "protocol": {**protocol, "train_size": n}, "published": published}
-
-
-def _from_fields(fields: dict[str, Any], name: str) -> Experiment:
-    protocol, published, source = fields["protocol"], fields["published"], fields["source"]
-    error = published.get("error")
-    return Experiment(
-        name=name,
-        citation=fields["citation"],
-        document=source["document"],
-        table=source["table"],
-        line=source.get("line"),
-        dataset=fields["dataset"],
-        protocol=protocol["name"],
-        folds={word: value for word, value in protocol.items() if word != "name"},
-        preparation=dict(fields["preparation"]),
-        method=fields["method"],
-        parameters=dict(fields["parameters"]),
-        k=_neighbors(fields),
-        error=None if error is None else float(error),
-        spread=published.get("spread"),
-        unit=published["unit"],
-        others=dict(fields["others"]),
-        doubts=tuple(fields["doubts"]),
-        view=dict(fields.get("view", {})),
-        seconds=published.get("seconds"),
-    )
-
-
-def _neighbors(fields: dict[str, Any]) -> Neighbors:
-    if "h" in fields:
-        return HNN
-    k: int | str = fields["k"]
-    return KNN if k == CHOSEN else int(k)
-
-
-@cache
-def published_experiments() -> tuple[Experiment, ...]:
-    """Return every shipped experiment, ordered by method, data set, preparation and k."""
-    folder = files("vicinal.published") / "tables"
-    found = [file for file in folder.iterdir() if file.name.endswith(".yaml")]
-    experiments = [
-        experiment
-        for file in found
-        for experiment in parse_experiments(
-            file.read_text(encoding="utf-8"), file.name.removesuffix(".yaml")
-        )
-    ]
-    return tuple(sorted(experiments, key=_order))
-
-
-def _order(experiment: Experiment) -> tuple[str, str, int, str, int]:
-    """Sort k and sizes as numbers: k11 comes after k3, n1000 after n500."""
-    k = experiment.k if isinstance(experiment.k, int) else 0
-    stem = experiment.name.rsplit("_", 1)[0]
-    return experiment.method, stem, k, str(experiment.k), experiment.n_train
-
-
-def select_experiments(
-    names: Iterable[str],
-    ks: Iterable[int] | None = None,
-    known: tuple[Experiment, ...] | None = None,
+def pick_experiments(
+    known: Sequence[Experiment], names: Iterable[str], ks: Iterable[int] | None = None
 ) -> tuple[Experiment, ...]:
     """Return the experiments that any of the names picks, each once, at the given k only.
 
-    A name is an experiment's name, a glob over names (``*_letter_*``), or a group: a word of
-    the name such as ``mlng``, ``letter``, ``zscore``, ``k3``, or ``all``.
+    A name is an experiment's name, a glob over names (``*_letter_*``), or a group: a table, a
+    word of the name such as ``mlng``, ``letter``, ``zscore``, ``k3``, or ``all``. Several with
+    colons between them pick what each of them picks: ``trivedi2014_zscore:letter:k3``.
 
     Raises
     ------
@@ -189,7 +84,6 @@ def select_experiments(
         For a name that picks nothing (the nearest known ones are given), or where no
         experiment picked has one of the k.
     """
-    known = published_experiments() if known is None else known
     picked = {name for pattern in names for name in _picked(pattern, known)}
     chosen = tuple(experiment for experiment in known if experiment.name in picked)
     wanted = None if ks is None else set(ks)
@@ -205,15 +99,23 @@ def _as_number(word: str) -> tuple[int, str]:
     return (int(word), "") if word.isdigit() else (0, word)
 
 
-def _picked(pattern: str, known: tuple[Experiment, ...]) -> list[str]:
-    found = [e.name for e in known if pattern in e.groups or fnmatchcase(e.name, pattern)]
+def _picked(pattern: str, known: Sequence[Experiment]) -> set[str]:
+    parts = [_picked_by_part(part, known) for part in pattern.split(":")]
+    both = set.intersection(*parts)
+    if not both:
+        raise ValueError(f"no published experiment is picked by all parts of {pattern!r}.")
+    return both
+
+
+def _picked_by_part(part: str, known: Sequence[Experiment]) -> set[str]:
+    found = {e.name for e in known if part in e.groups or fnmatchcase(e.name, part)}
     if not found:
-        raise ValueError(_unknown(pattern, known))
+        raise ValueError(_unknown(part, known))
     return found
 
 
-def _unknown(pattern: str, known: tuple[Experiment, ...]) -> str:
+def _unknown(part: str, known: Sequence[Experiment]) -> str:
     words = sorted({word for experiment in known for word in experiment.groups})
-    near = difflib.get_close_matches(pattern, [*words, *(e.name for e in known)], n=3, cutoff=0.5)
+    near = difflib.get_close_matches(part, [*words, *(e.name for e in known)], n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"groups are {', '.join(words)}."
-    return f"no published experiment is called {pattern!r}; {hint} List them with --list."
+    return f"no published experiment is called {part!r}; {hint} List them with --list."

@@ -7,67 +7,50 @@ from typing import Any
 
 from vicinal.experiments._cells import HNN, KNN
 from vicinal.published._experiments import Experiment
-from vicinal.published._figures import figure, method_title, printed_spread
+from vicinal.published._figures import (
+    column_title,
+    measured_figure,
+    method_title,
+    published_figure,
+)
 from vicinal.published._outcomes import tally
+from vicinal.published._tables import Table
 
 Record = Mapping[str, Any]
 Pair = tuple[Experiment, Record]
-# What is shown so, by the label of the table or figure in its source.
-TITLES = {
-    "table:KernelRegression": "Regression",
-    "table:KernelRegression by group": "Regression, rows that belong together kept together",
-    "table:Classification": "Two classes",
-    "table:Classification by group": "Two classes, molecules kept together",
-    "fig:synthNoRot": "Made-up sines",
-    "fig:synthRot": "Made-up sines, rotated",
-    "fig:RegVariation": "Regression error against the number of training rows",
-    "figure:classificationvar": "Error of two classes against the number of training rows",
-    "figure:llr": "Differences against local linear slopes",
-    "figure:llr_rotation": "Differences against local linear slopes, made-up sines, rotated",
-    "tb:MNISTEJOP": "Handwritten digits, raw pixels, k = 7",
-    "tb:EJOPsecond": "Many classes",
-    "tb:EJOPsecond by group": "Many classes, speakers kept together",
-}
-COLUMNS = ("euclidean", "gw", "relieff", "egop", "ejop")
 KINDS = {KNN: "k-NN", HNN: "h-NN"}
-ESTIMATORS = {"difference": "EGOP by differences", "local-linear": "EGOP by local linear slopes"}
-TIMED = "figure:llr"
 
 
-def label_of(experiment: Experiment) -> str:
-    """Return the label of the table an experiment is printed in."""
-    return experiment.table.split(",")[0].removeprefix("tab:")
-
-
-def matrix_section(pairs: Sequence[Pair]) -> str:
+def matrix_section(table: Table, pairs: Sequence[Pair]) -> str:
     """Return heading, counts and table of the experiments of one published table."""
-    label = label_of(pairs[0][0])
-    columns = _columns(pairs)
+    place = {experiment.name: number for number, experiment in enumerate(table.experiments)}
+    pairs = sorted(pairs, key=lambda pair: place[pair[0].name])
+    measured = {column_title(e) for e, _ in pairs}
+    columns = [c for c in dict.fromkeys(map(column_title, table.experiments)) if c in measured]
     rows: dict[tuple[str, ...], dict[str, Pair]] = {}
-    for pair in sorted(pairs, key=lambda pair: _row_order(pair[0])):
-        rows.setdefault(_row_name(pair[0]), {})[_column(pair[0])] = pair
+    for pair in pairs:
+        rows.setdefault(_row_name(pair[0]), {})[column_title(pair[0])] = pair
+    timed = any(experiment.seconds is not None for experiment in table.experiments)
     heads = ("data set", "neighbours", "training rows", *columns)
-    lines = [_line([*name, *_cells(row, columns, label)]) for name, row in rows.items()]
+    lines = [_line([*name, *_cells(row, columns, timed=timed)]) for name, row in rows.items()]
     rule = _line(["---", "---", "---:", *("---:" for _ in columns)])
-    told = [_printed(pairs), *_counts(pairs), *_gains(list(rows.values()), columns)]
-    return "\n".join([f"## {TITLES[label]}", "", " ".join(told), "", _line(heads), rule, *lines])
+    told = [_printed(table), *_counts(pairs, columns), *_gains(list(rows.values()), columns)]
+    return "\n".join([f"## {table.title}", "", " ".join(told), "", _line(heads), rule, *lines])
 
 
-def _printed(pairs: Sequence[Pair]) -> str:
-    experiment = pairs[0][0]
-    place = f"{{cite}}`{experiment.document}`, `{label_of(experiment).removesuffix(' by group')}`"
-    unit = "nMSE" if experiment.unit == "nmse" else "Errors in percent"
-    if all(e.error is None for e, _ in pairs):
+def _printed(table: Table) -> str:
+    place = f"{{cite}}`{table.document}`, {table.place}"
+    unit = "nMSE" if table.unit == "nmse" else "Errors in percent"
+    if all(experiment.error is None for experiment in table.experiments):
         return f"After {place}. {unit}; the source prints no figures for it."
     return f"Printed in {place}. {unit}, with the published figure in brackets."
 
 
-def _counts(pairs: Sequence[Pair]) -> list[str]:
-    """Say for each method how many errors are below the published ones."""
+def _counts(pairs: Sequence[Pair], columns: Sequence[str]) -> list[str]:
+    """Say for each column how many errors are below the published ones."""
     printed = [pair for pair in pairs if pair[0].error is not None]
-    methods = sorted({e.method for e, _ in printed}, key=COLUMNS.index)
-    own = {name: [record for e, record in printed if e.method == name] for name in methods}
-    return [f"{method_title(name)}: {tally(records)}" for name, records in own.items()]
+    own = {c: [record for e, record in printed if column_title(e) == c] for c in columns}
+    return [f"{column}: {tally(records)}" for column, records in own.items() if records]
 
 
 def _gains(rows: Sequence[Mapping[str, Pair]], columns: Sequence[str]) -> list[str]:
@@ -89,51 +72,28 @@ def _below(a: float | None, b: float | None) -> bool:
     return a is not None and b is not None and a < b
 
 
-def _columns(pairs: Sequence[Pair]) -> list[str]:
-    found = {_column(e): (COLUMNS.index(e.method), _column(e)) for e, _ in pairs}
-    return sorted(found, key=found.__getitem__)
-
-
-def _column(experiment: Experiment) -> str:
-    if experiment.method == "egop" and "estimator" in experiment.parameters:
-        return ESTIMATORS[experiment.parameters["estimator"]]
-    return method_title(experiment.method)
-
-
-def _row_order(experiment: Experiment) -> tuple[int, str, int, str]:
-    # A curve keeps its data set together, a table the order it is printed in.
-    line = experiment.line or 0
-    return line, experiment.dataset, experiment.n_train, str(experiment.k)
-
-
 def _row_name(experiment: Experiment) -> tuple[str, str, str]:
     kind = KINDS.get(str(experiment.k), str(experiment.k))
     n = f"{experiment.n_train:,}" if experiment.n_train else "all"
     return experiment.dataset, kind, n
 
 
-def _cells(row: Mapping[str, Pair], columns: Sequence[str], label: str) -> list[str]:
+def _cells(row: Mapping[str, Pair], columns: Sequence[str], *, timed: bool) -> list[str]:
     means = [pair[1]["error_mean"] for pair in row.values() if pair[1]["error_mean"] is not None]
     best = min(means) if len(means) > 1 else None  # one alone has won over nobody
-    return [_cell(row.get(column), best, timed=label == TIMED) for column in columns]
+    return [_cell(row.get(column), best, timed=timed) for column in columns]
 
 
 def _cell(pair: Pair | None, best: float | None, *, timed: bool) -> str:
     if pair is None:
         return "–"
     experiment, record = pair
-    percent = experiment.unit != "nmse"
-    sd = record["error_sd"]
-    spread = None if sd is None else (100 * sd if percent else sd)
-    text = figure(record["error_mean"], spread, percent=percent)
+    text = measured_figure(record, percent=experiment.unit != "nmse")
     if record["error_mean"] is not None and record["error_mean"] == best:
         text = f"**{text}**"
     if experiment.error is not None:
-        published = figure(record["published_error"], printed_spread(experiment), percent=percent)
-        text += f" ({published})"
-    if timed:
-        text += _seconds(experiment, record)
-    return text
+        text += f" ({published_figure(experiment, record)})"
+    return text + _seconds(experiment, record) if timed else text
 
 
 def _seconds(experiment: Experiment, record: Record) -> str:

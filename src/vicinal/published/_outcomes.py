@@ -91,7 +91,7 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
     return {
         "experiment": experiment.name,
         "dataset": experiment.dataset,
-        "method": experiment.method,
+        "method": experiment.label,
         "k": experiment.k,
         "error_mean": _rounded(outcome.measured),
         "error_sd": _rounded(outcome.deviation),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from vicinal import __version__
-from vicinal._writing import write_atomically
 from vicinal.experiments._cells import Cell, Neighbors, Setting, Source, record_key
 from vicinal.experiments._folder import RunFolder
 from vicinal.experiments._journal import Record
@@ -19,12 +17,11 @@ from vicinal.experiments._pool import WorkerPool
 from vicinal.experiments._runner import Listener, run_cells
 from vicinal.experiments._synthetic import SYNTHETIC
 from vicinal.published._experiments import Experiment
-from vicinal.published._outcomes import Outcome, outcome_record
-from vicinal.published._page import results_markdown
+from vicinal.published._outcomes import Outcome
 
 QUICK_ROWS = 2000
 QUICK_FOLDS = 2
-# Shares, where a file gives numbers of rows: a sample may hold fewer.
+# Shares, where a table gives numbers of rows: a sample may hold fewer.
 QUICK_SIZES = {"train_size": 0.5, "test_size": 0.25}
 DEFAULT_FOLDS = {"official": 1, "kfold": 5, "grouped": 5, "repeated": 10}
 FOLD_COUNTS = {"kfold": "n_folds", "grouped": "n_folds", "repeated": "n_repeats"}
@@ -99,7 +96,14 @@ def _fit_of(experiment: Experiment) -> Neighbors:
     """Name the fit that an experiment needs, as far as it depends on the neighbours."""
     if isinstance(experiment.k, str):
         return "chosen"
-    return experiment.k if get_method(experiment.method).depends_on_k else 0
+    return experiment.k if get_method(learner_of(experiment)).depends_on_k else 0
+
+
+def learner_of(experiment: Experiment) -> str:
+    """Return the name that runs know: a variant is another constructor of the method's class."""
+    if not experiment.variant:
+        return experiment.method
+    return f"{get_method(experiment.method).factory}.{experiment.variant}"
 
 
 def _neighborhood(cell: Cell) -> tuple[str, str, str, int, str, str]:
@@ -114,7 +118,7 @@ def experiment_cells(experiment: Experiment, *, quick: bool = False) -> list[Cel
     """Return one cell a fold."""
     setting = experiment_setting(experiment, quick=quick)
     return [
-        Cell(setting, fold, experiment.method, (experiment.k,), experiment.parameters)
+        Cell(setting, fold, learner_of(experiment), (experiment.k,), experiment.parameters)
         for fold in range(count_folds(setting.protocol, setting.folds))
     ]
 
@@ -165,24 +169,3 @@ def summarise(
         chosen=tuple(record["chosen"] for record in done if "chosen" in record),
         **costs,
     )
-
-
-def write_results(outcomes: Iterable[Outcome], path: Path) -> None:
-    """Write outcomes as JSON: ``version`` and one record an experiment."""
-    content = {
-        "version": __version__,
-        "records": [outcome_record(outcome) for outcome in outcomes],
-    }
-    write_atomically(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
-
-
-def write_page(outcomes: Iterable[Outcome], path: Path) -> None:
-    """Write outcomes as a page of Markdown; quick ones are refused with a ValueError."""
-    body = results_markdown([outcome_record(outcome) for outcome in outcomes])
-    write_atomically(path, f"# Published results, measured again\n\n{body}")
-
-
-def write_plan(experiments: Iterable[Experiment], path: Path) -> None:
-    """Write experiments as JSON, as their files have them."""
-    content = {"version": __version__, "experiments": [asdict(e) for e in experiments]}
-    write_atomically(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
