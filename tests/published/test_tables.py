@@ -280,6 +280,10 @@ wine     7  5.0  6.5
 [methods.early]
 method = "lda"
 variant = "as_published"
+[[exceptions]]
+methods = ["lda"]
+k = [7]
+preparation = {scale = "none"}
 """
 
 
@@ -291,6 +295,8 @@ def test_a_variant_stands_beside_the_same_printed_figure() -> None:
     assert (variant.error, variant.spread, variant.method) == (4.0, 2.0, "lda")
     assert "lda" in plain.groups
     assert "lda" not in variant.groups
+    scales = [experiment.preparation["scale"] for experiment in table.experiments]
+    assert scales == ["zscore", "zscore", "none", "none"]
     assert [e.others for e in table.experiments[2:]] == [{"lmnn": 6.5}, {"lmnn": 6.5}]
 
 

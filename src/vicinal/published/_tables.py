@@ -155,9 +155,10 @@ def _experiments(
 ) -> Iterator[Experiment]:
     """Yield the experiments of one method on one row: none, one, or one for each size."""
     own = head["methods"][column]
-    if not _holds(own, column, row):
+    if not _holds(own, {column}, row):
         return
-    blocks = [head, own, *(e for e in head.get("exceptions", ()) if _holds(e, column, row))]
+    names = {column, own.get("method", column)}  # what holds for a method holds for its variants
+    blocks = [head, own, *(e for e in head.get("exceptions", ()) if _holds(e, names, row))]
     fields = ChainMap(*(dict(block) for block in reversed(blocks)))
     experiment = _experiment(fields, own, table, column, row)
     told = {key for block in blocks for key in block.get("notes", ())}
@@ -168,10 +169,13 @@ def _experiments(
     yield from _by_size(replace(experiment, doubts=doubts))
 
 
-def _holds(block: Fields, column: str, row: Row) -> bool:
+def _holds(block: Fields, methods: set[str], row: Row) -> bool:
     """Say whether a block speaks of a cell: it names its data set, method and k, or none."""
-    cell = {"datasets": row.dataset, "methods": column, "k": row.k}
-    return all(value in block.get(word, (value,)) for word, value in cell.items())
+    return (
+        row.dataset in block.get("datasets", (row.dataset,))
+        and row.k in block.get("k", (row.k,))
+        and not methods.isdisjoint(block.get("methods", methods))
+    )
 
 
 def _experiment(fields: Fields, own: Fields, table: str, column: str, row: Row) -> Experiment:
