@@ -12,11 +12,11 @@ from typing import Any, cast
 import numpy as np
 
 from vicinal._types import AnyArray, Dataset, Fold, IntArray, Task
-from vicinal.baselines._sampling import sample_rows
 from vicinal.data import Preparation, imputer_for, load_dataset, make_folds, read_table
 from vicinal.experiments._cells import Setting, Source
 from vicinal.experiments._synthetic import SYNTHETIC, make_synthetic
 from vicinal.experiments._views import first_features, take_rows, two_sides
+from vicinal.rivals._sampling import sample_rows
 
 
 @dataclass(frozen=True)
