@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from vicinal.experiments._cells import record_key
-from vicinal.experiments._methods import import_factory
+from vicinal.experiments._methods import get_method, import_factory, make_metric
 from vicinal.experiments._runner import Progress
 from vicinal.published import (
     Experiment,
@@ -27,6 +27,7 @@ from vicinal.published._reproduce import (
     count_folds,
     experiment_cells,
     experiment_setting,
+    learner_of,
     plan_experiments,
     reproduce,
     summarise,
@@ -78,10 +79,19 @@ def test_a_method_that_learns_for_its_k_gets_a_cell_for_each() -> None:
 
 def test_a_variant_is_run_by_another_constructor_of_the_methods_learner() -> None:
     (plain,) = select_experiments(["trivedi2014_mlng_letter_zscore_k3"])
-    variant = replace(plain, variant="as_published")
+    (variant,) = select_experiments(["trivedi2014_mlng-as-published_letter_zscore_k3"])
     assert {cell.method for cell in experiment_cells(plain)} == {"mlng"}
     assert {c.method for c in experiment_cells(variant)} == {"vicinal.metric:MLNG.as_published"}
     assert summarise(variant, known_of(plain, [0.02] * 5)).errors == ()
+
+
+def test_every_variant_makes_a_learner_of_its_k_and_a_seed() -> None:
+    variants = [e for e in published_experiments() if e.variant]
+    assert {(e.method, e.variant) for e in variants} == {("mlng", "as_published")}
+    for e in variants:
+        learner = make_metric(get_method(learner_of(e)), e.parameters, int(e.k), seed=0)
+        assert type(learner).__name__ == "PublishedMLNG"
+        assert (learner.n_neighbors, learner.random_state) == (e.k, 0)
 
 
 def test_a_constructor_of_a_class_can_be_named_as_a_method() -> None:
