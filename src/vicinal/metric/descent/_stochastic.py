@@ -11,8 +11,8 @@ import numpy as np
 from vicinal._types import FloatArray, IntArray
 from vicinal.metric.descent._problem import Objective, Progress, Rule, Watch
 
-# Steps an epoch, so that rates and epochs mean the same whatever the number of rows; and rows a step
-# at least, or the gradient is mostly noise.
+# Steps an epoch, so that rates and epochs mean the same whatever the number of rows; and rows a
+# step at least, or the gradient is mostly noise.
 STEPS, LEAST_ROWS = 16, 16
 
 
