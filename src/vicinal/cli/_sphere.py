@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from vicinal.experiments._spheres import SphereOutcome
-    from vicinal.sphere._training import Step
+    from vicinal.sphere.digits import SphereOutcome
+    from vicinal.sphere.training import Step
 
 Option = typer.Option
 
@@ -42,7 +42,7 @@ def check(
     _need_torch()
     from vicinal.cli._compare import check_output
     from vicinal.cli._console import make_console
-    from vicinal.experiments._sphere_check import check_network, write_errors
+    from vicinal.sphere.digits import check_network, write_errors
 
     check_output(json)
     if rotations < 1:
@@ -113,8 +113,7 @@ def train(
     from vicinal.cli._compare import check_output, split_names
     from vicinal.cli._console import explain_stop, make_console
     from vicinal.experiments._compare import RUNS
-    from vicinal.experiments._spheres import SphereSetting, name_folder
-    from vicinal.sphere._presets import get_preset
+    from vicinal.sphere.digits import SphereSetting, get_preset, name_folder
 
     if preset == "list":
         make_console().print(_preset_table())
@@ -139,8 +138,8 @@ def _train(
     import torch
 
     from vicinal.experiments import RunFolder
-    from vicinal.experiments._spheres import configure, run_on_sphere
     from vicinal.scale._torch import process_group, wait_for_all
+    from vicinal.sphere.digits import configure, run_on_sphere
 
     if threads is not None:
         if threads < 1:
@@ -227,7 +226,7 @@ def describe_epoch(step: Step) -> str:
 
 def _show(outcome: SphereOutcome, folder: Path, json: Path | None) -> None:
     from vicinal.cli._console import make_console
-    from vicinal.experiments._sphere_outputs import write_outputs
+    from vicinal.cli._sphere_page import write_outputs
 
     page = write_outputs(outcome, folder, json)
     console = make_console()
@@ -257,7 +256,7 @@ def _error_table(errors: Any) -> Table:
 def _preset_table() -> Table:
     from rich.table import Table
 
-    from vicinal.sphere._presets import list_presets
+    from vicinal.sphere.digits import list_presets
 
     table = Table(box=None)
     make: Callable[[str], None] = table.add_column
