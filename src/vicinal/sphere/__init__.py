@@ -43,10 +43,10 @@ from vicinal.sphere.nn import (
     ClebschGordanNet,
     CovariantBatchNorm,
     CovariantLinear,
-    FrameNet,
     Invariants,
     SampleNorm,
     equivariance_error,
+    load_network,
 )
 
 __all__ = [
@@ -56,7 +56,6 @@ __all__ = [
     "CovariantLinear",
     "FragmentType",
     "Fragments",
-    "FrameNet",
     "Invariants",
     "SO3Transform",
     "SampleNorm",
@@ -66,6 +65,7 @@ __all__ = [
     "equivariance_error",
     "euler_to_matrix",
     "euler_to_quaternion",
+    "load_network",
     "matrix_to_euler",
     "matrix_to_quaternion",
     "quaternion_to_euler",

@@ -13,7 +13,7 @@ import torch
 from vicinal._writing import write_atomically
 from vicinal.sphere.digits._presets import get_preset
 from vicinal.sphere.harmonic import Fragments
-from vicinal.sphere.nn import ClebschGordanNet, FrameNet, equivariance_error
+from vicinal.sphere.nn import ClebschGordanNet, equivariance_error
 
 LIMITS = {"float32": 1e-5, "float64": 1e-12}  # for a whole network, at any depth
 
@@ -92,13 +92,13 @@ class _Until(torch.nn.Module):
         raise IndexError(self.at)
 
 
-def _build(preset: str, n_layers: int | None) -> ClebschGordanNet | FrameNet:
+def _build(preset: str, n_layers: int | None) -> ClebschGordanNet:
     if n_layers is not None:
         if preset != "thesis":
             raise ValueError(f"only the preset thesis takes a number of layers, not {preset}.")
         return ClebschGordanNet.for_mnist(n_layers=n_layers)
     network = get_preset(preset).build(10)
-    if not isinstance(network, ClebschGordanNet | FrameNet):
+    if not isinstance(network, ClebschGordanNet):
         raise ValueError(
             f"the network of {preset} reads signals on the grid, where no rotation is exact; "
             "check one on fragments."

@@ -16,7 +16,7 @@ from vicinal.sphere.harmonic import (
     spherical_harmonics,
     wigner_d_all,
 )
-from vicinal.sphere.nn import InvariantBatchNorm
+from vicinal.sphere.nn import InvariantBatchNorm, saveable
 
 
 class SphereCorrelation(nn.Module):
@@ -99,6 +99,7 @@ class RotationCorrelation(nn.Module):
         return so3_correlation(matrices, parts)
 
 
+@saveable
 class CorrelationNet(nn.Module):
     """Two correlations with ReLU between them, in the manner of spherical CNNs [cohen2018].
 
@@ -126,14 +127,20 @@ class CorrelationNet(nn.Module):
     ) -> None:
         super().__init__()
         (first, second), (wide, narrow) = channels, inner
+        self.settings = {
+            "n_outputs": n_outputs,
+            "channels": [first, second],
+            "bandwidth": bandwidth,
+            "inner": [wide, narrow],
+        }
         self.transform = SphericalTransform(bandwidth, wide - 1)
         self.sphere = SphereCorrelation(1, first, wide - 1)
         self.to_wide_grid = SO3Transform(wide, wide - 1)
-        self.first_norm = nn.BatchNorm3d(first)
+        self.first_norm = InvariantBatchNorm(first)
         self.from_wide_grid = SO3Transform(wide, narrow - 1)
         self.rotations = RotationCorrelation(first, second, narrow - 1)
         self.to_narrow_grid = SO3Transform(narrow, narrow - 1)
-        self.second_norm = nn.BatchNorm3d(second)
+        self.second_norm = InvariantBatchNorm(second)
         weights = spherical_grid(narrow).weights
         self.register_buffer("areas", (weights / weights.sum()).float(), persistent=False)
         # Means over the group differ little between samples: without a norm the head learns slowly.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from vicinal.sphere.nn import saveable
 
+
+@saveable
 class PlanarNet(nn.Module):
     """Two 5 × 5 convolutions of stride 3 on the grid as if it were a flat image, then two layers.
 
@@ -29,6 +32,12 @@ class PlanarNet(nn.Module):
     ) -> None:
         super().__init__()
         first, second = channels
+        self.settings = {
+            "n_outputs": n_outputs,
+            "channels": [first, second],
+            "width": width,
+            "bandwidth": bandwidth,
+        }
         self.features = nn.Sequential(
             nn.Conv2d(1, first, 5, stride=3, padding=2),
             nn.ReLU(),

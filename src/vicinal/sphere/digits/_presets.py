@@ -11,7 +11,7 @@ from vicinal.sphere.digits._correlation_net import CorrelationNet
 from vicinal.sphere.digits._drawing import Drawing
 from vicinal.sphere.digits._planar import PlanarNet
 from vicinal.sphere.harmonic import FragmentType
-from vicinal.sphere.nn import ClebschGordanNet, FrameNet
+from vicinal.sphere.nn import ClebschGordanNet
 from vicinal.sphere.training import TrainingPlan
 
 
@@ -61,39 +61,16 @@ _PRESETS = (
         Drawing(l_max=18, warp=1.0),
     ),
     Preset(
-        "frame",
-        "the layers of compact, and convolutions round the centroid; warped and bent digits",
-        lambda n_classes: FrameNet(18, n_classes, hidden=_COMPACT, dropout=0.2),
-        TrainingPlan(n_epochs=12, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
-        Drawing(l_max=18, warp=1.0, bend=0.5),
-    ),
-    Preset(
-        "rings",
-        "convolutions round the centroid and all round the last ring; warped, slightly bent digits",
-        lambda n_classes: FrameNet(18, n_classes, around=(64, 64)),
-        TrainingPlan(n_epochs=14, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
-        Drawing(l_max=18, warp=1.0, bend=0.25),
-    ),
-    Preset(
-        "conformal",
-        "the convolutions of rings on a finer view of digits drawn by the stereographic map",
-        lambda n_classes: FrameNet(24, n_classes, around=(64, 64), n_sectors=64),
-        TrainingPlan(
-            n_epochs=30, batch_size=64, learning_rate=5e-3, schedule="one-cycle", smoothing=0.1
-        ),
-        Drawing(l_max=24, bandwidth=36, projection="stereographic", warp=1.5, shift=0.0),
-    ),
-    Preset(
         "correlation",
         "correlations on the sphere and on SO(3) with ReLU, after Cohen et al. 2018",
-        lambda n_classes: CorrelationNet(n_classes),
+        CorrelationNet,
         TrainingPlan(n_epochs=2, batch_size=50, learning_rate=5e-3, schedule="one-cycle"),
         Drawing(l_max=None),
     ),
     Preset(
         "planar",
         "planar convolutional network on the unrolled signal",
-        lambda n_classes: PlanarNet(n_classes),
+        PlanarNet,
         TrainingPlan(n_epochs=5, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
         Drawing(l_max=None),
     ),

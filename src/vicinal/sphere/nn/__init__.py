@@ -6,11 +6,17 @@
                   │ products: _pairs (which), _product_numba | _torch | _reference (how)
                   └ CovariantLinear (the residual's)
 
-`equivariance_error` measures how exactly any of them does.
+`equivariance_error` measures how exactly any of them does; `save_network` and `load_network` keep
+them in files.
 """
 
 from vicinal.sphere.nn._equivariance import equivariance_error, precision_of
-from vicinal.sphere.nn._frame_net import FrameNet
+from vicinal.sphere.nn._files import (
+    load_network,
+    read_configuration,
+    save_network,
+    saveable,
+)
 from vicinal.sphere.nn._head import InvariantBatchNorm
 from vicinal.sphere.nn._invariants import Invariants
 from vicinal.sphere.nn._linear import CovariantLinear
@@ -23,10 +29,13 @@ __all__ = [
     "ClebschGordanNet",
     "CovariantBatchNorm",
     "CovariantLinear",
-    "FrameNet",
     "InvariantBatchNorm",
     "Invariants",
     "SampleNorm",
     "equivariance_error",
+    "load_network",
     "precision_of",
+    "read_configuration",
+    "save_network",
+    "saveable",
 ]

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 
 from vicinal.sphere.harmonic import Fragments, FragmentType, random_rotations
 
+LEAST_INPUTS = 16  # that the spread of outputs is taken over
+
 
 def equivariance_error(
     module: Callable[[Fragments], Any],
@@ -19,11 +21,12 @@ def equivariance_error(
     n_rotations: int = 16,
     seed: int = 0,
 ) -> float:
-    """Return the largest relative difference between rotating before and after a module.
+    """Return the largest difference between rotating before and after a module, by its spread.
 
     max_R ‖M(R f) − R M(f)‖ over Haar-random rotations R, each with a random input f of its own,
-    divided by the root mean square of ‖M(f)‖; where M gives a plain tensor, that is taken as
-    invariant: ‖M(R f) − M(f)‖.
+    divided by the spread of the outputs over inputs, the root mean square of ‖M(f) − mean M(f)‖:
+    an output that hardly depends on the input must be that much more exact. Where M gives a plain
+    tensor, that is taken as invariant: ‖M(R f) − M(f)‖.
 
     Parameters
     ----------
@@ -50,27 +53,35 @@ def equivariance_error(
     """
     generator = torch.Generator().manual_seed(seed)
     dtype, device = precision_of(module)
-    exact = Fragments.randn(type_in, n_rotations, dtype=torch.float64, generator=generator)
-    rotations = random_rotations(n_rotations, generator).double()
+    n_inputs = max(n_rotations, LEAST_INPUTS)
+    exact = Fragments.randn(type_in, n_inputs, dtype=torch.float64, generator=generator)
+    rotations = random_rotations(n_inputs, generator).double().to(device)
     plain = exact.to(dtype).to(device)
     # Rounded once, after the rotation: rounding on the way would be counted as the module's.
-    turned = plain.to(torch.float64).rotate(rotations.to(device)).to(dtype)
+    turned = plain.to(torch.float64).rotate(rotations).to(dtype)
     with _evaluating(module), torch.no_grad():
         before, after = module(turned), module(plain)
-    return _largest_difference(before, after, rotations.to(device))
-
-
-def _largest_difference(before: Any, after: Any, rotations: Tensor) -> float:
-    if isinstance(after, Fragments):
-        after = after.to(torch.float64).rotate(rotations).packed.T
-        before = before.packed.double().T
-    else:
-        before, after = before.double().flatten(1), after.double().flatten(1)
-    size = torch.linalg.vector_norm(after, dim=1).square().mean().sqrt()
-    if size == 0:
-        raise ValueError("the module's output is zero, so no relative error can be given.")
-    worst = (torch.linalg.vector_norm(before - after, dim=1).max() / size).item()
+    differences, spread = _compare(before, after, rotations)
+    if spread == 0:
+        raise ValueError(
+            "the module's output is the same for every input, so no relative error can be given."
+        )
+    worst = (differences[:n_rotations].max() / spread).item()
     return worst if worst == worst else float("inf")  # NaN is as wrong as can be
+
+
+def _compare(before: Any, after: Any, rotations: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ‖M(R f) − R M(f)‖ of every input, and how far the M(f) are spread."""
+    if isinstance(after, Fragments):
+        after = after.to(torch.float64)
+        outputs, expected = after.packed.T, after.rotate(rotations).packed.T
+        found = before.packed.double().T
+    else:
+        outputs = expected = after.double().flatten(1)
+        found = before.double().flatten(1)
+    deviations = torch.linalg.vector_norm(outputs - outputs.mean(0), dim=1)
+    differences = torch.linalg.vector_norm(found - expected, dim=1)
+    return differences, deviations.square().mean().sqrt()
 
 
 def precision_of(module: object) -> tuple[torch.dtype, torch.device]:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
+from vicinal.sphere.nn._files import saveable
 from vicinal.sphere.nn._head import make_head
 from vicinal.sphere.nn._invariants import Invariants
 from vicinal.sphere.nn._normalisation import CovariantBatchNorm, SampleNorm
@@ -18,13 +19,16 @@ from vicinal.sphere.nn._product import ClebschGordanLayer
 NORMALISATIONS = ("both", "batch", "sample", "none")
 
 
+@saveable
 class ClebschGordanNet(nn.Module):
     """Clebsch–Gordan layers on fragments, their invariants, and ordinary layers on those.
 
     f⁰ → CG → norm → f¹ → … → f^S;   scores = head(invariants of f⁰, f¹, …, f^S)
 
-    Products of fragments are the only non-linearity before the head [kondor2018], so the scores
-    of a rotated signal are the scores of the signal, exactly.
+    Products of fragments [kondor2018] and divisions by norms that no rotation changes are all that
+    happens before the head, so the scores of a rotated signal are the scores of the signal,
+    exactly. Without `SampleNorm` (``normalisation`` "batch" or "none") products are the only
+    non-linearity before the invariants.
 
     Parameters
     ----------
@@ -80,6 +84,18 @@ class ClebschGordanNet(nn.Module):
         super().__init__()
         self.type_in = FragmentType(type_in)
         self.types = (self.type_in, *_list_types(hidden, n_layers))
+        self.settings = {
+            "type_in": list(self.type_in.tau),
+            "hidden": [list(of.tau) for of in self.types[1:]],
+            "n_outputs": n_outputs,
+            "pairs": pairs,
+            "normalisation": normalisation,
+            "invariants": invariants,
+            "residual": residual,
+            "real": real,
+            "width": width,
+            "dropout": dropout,
+        }
         self.input_norm = _make_norm(self.type_in, normalisation)
         self.layers = nn.ModuleList(
             ClebschGordanLayer(
@@ -113,22 +129,25 @@ class ClebschGordanNet(nn.Module):
             yield fragments
 
     def embed(self, fragments: Fragments) -> Tensor:
-        """Return the invariants of all layers, (batch, n_features)."""
-        return self.invariants(tuple(self.activations(fragments)))
+        """Return the invariants of all layers, (batch, n_features), as exact as the scores."""
+        features: Tensor = self(fragments, scores=False)
+        return features
 
-    def forward(self, fragments: Fragments) -> Tensor:
-        """Return the scores (batch, n_outputs).
+    def forward(self, fragments: Fragments, *, scores: bool = True) -> Tensor:
+        """Return the scores (batch, n_outputs), or the invariants that the head makes them of.
 
-        In evaluation a network in float32 computes in double precision and rounds its scores:
+        In evaluation a network in float32 computes in double precision and rounds its answer:
         a square doubles the relative error of its argument, so that rounding in single precision
         would grow by up to two with every layer.
         """
         if self.training or fragments.dtype != torch.float32:
-            return self.head(self.embed(fragments))
+            features: Tensor = self.invariants(tuple(self.activations(fragments)))
+            return self.head(features) if scores else features
         check_input("ClebschGordanNet", self.type_in, fragments, next(self.parameters()))
         state = {name: value.double() for name, value in _floating_state(self)}
-        scores: Tensor = functional_call(self, state, (fragments.to(torch.float64),))
-        return scores.float()
+        exact = (fragments.to(torch.float64),)
+        answer: Tensor = functional_call(self, state, exact, {"scores": scores})
+        return answer.float()
 
 
 def _floating_state(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
