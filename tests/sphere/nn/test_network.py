@@ -99,6 +99,36 @@ def test_scores_in_evaluation_are_rounded_once():
     torch.testing.assert_close(scores, exact.float(), rtol=0, atol=0)
 
 
+def test_embeddings_in_evaluation_are_as_exact_as_scores():
+    network = make_net().eval()
+    signals = Fragments.randn(network.type_in, 5)
+    embedded = network.embed(signals)
+    assert embedded.dtype == torch.float32
+    exact = network.double().embed(signals.to(torch.float64))
+    torch.testing.assert_close(embedded, exact.float(), rtol=0, atol=0)
+
+
+def test_an_error_is_measured_against_the_spread_of_outputs_not_their_size():
+    def nearly_constant(fragments: Fragments) -> torch.Tensor:
+        # 1,000 in every output; what differs between samples differs by half under rotations.
+        return 1000.0 + 0.1 * fragments.packed[:3].T
+
+    assert equivariance_error(nearly_constant, FragmentType([0, 1])) > 0.3
+
+
+def test_an_output_that_is_always_the_same_has_no_relative_error():
+    def constant(fragments: Fragments) -> torch.Tensor:
+        return torch.ones(fragments.batch_size, 2)
+
+    with pytest.raises(ValueError, match="the same for every input"):
+        equivariance_error(constant, SMALL)
+
+
+def test_one_rotation_is_enough():
+    layer = CovariantLinear(SMALL, SMALL)
+    assert equivariance_error(layer, SMALL, n_rotations=1) < 1e-6
+
+
 def test_embedding_and_scores_fit_together():
     network = make_net().eval()
     signals = Fragments.randn(network.type_in, 5)

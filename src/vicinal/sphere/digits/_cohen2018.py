@@ -52,8 +52,9 @@ def make_sampler(points: AnyArray, shape: tuple[int, ...]) -> csr_array:
 
     A point (x, y, z) lies at (x, y) s / (s − 1 − z) on the plane, s the height of the source; x
     runs down the image's rows and y along its columns. Between the pixels before and behind its
-    own, two apart, values are interpolated linearly in both directions.
+    own, two apart, values are interpolated linearly in both directions. The northern half is zero.
     """
+    southern = points[:, 2] <= 0
     scale = SOURCE / (SOURCE - 1 - points[:, 2:])
     place = (points[:, :2] * scale / HALF_SIDE + 1) / 2 * np.array(shape)
     own = np.floor(place).astype(int)
@@ -61,7 +62,7 @@ def make_sampler(points: AnyArray, shape: tuple[int, ...]) -> csr_array:
     for step in np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)]):
         pixel = own + step
         weight = (1 - np.abs(place - pixel) / 2).prod(axis=1)
-        inside = ((pixel >= 0) & (pixel < shape)).all(axis=1)
+        inside = southern & ((pixel >= 0) & (pixel < shape)).all(axis=1)
         column = pixel[:, 0] * shape[1] + pixel[:, 1]
         parts.append((weight[inside], np.flatnonzero(inside), column[inside]))
     weights, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))

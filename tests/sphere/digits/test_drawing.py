@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ import torch
 
 from vicinal.data import project_images
 from vicinal.sphere import Fragments, SphericalTransform
-from vicinal.sphere.digits._correlation_net import CorrelationNet
 from vicinal.sphere.digits._drawing import (
     Drawing,
     FragmentBatches,
@@ -20,8 +17,6 @@ from vicinal.sphere.digits._drawing import (
     draw_digits,
     draw_rotations,
 )
-from vicinal.sphere.digits._planar import PlanarNet
-from vicinal.sphere.digits._presets import get_preset, list_presets
 from vicinal.sphere.harmonic._grids import spherical_grid
 
 DRAWING = Drawing(bandwidth=16, l_max=6)
@@ -69,7 +64,7 @@ def test_the_seed_alone_decides_the_drawing(images):
 def test_rotations_are_those_of_the_drawing(images):
     turned = replace(DRAWING, rotated=True, protocol="coefficients", seed=5)
     plain = draw_all(images, DRAWING)
-    expected = plain.rotate(draw_rotations(12, 5))
+    expected = plain.rotate(draw_rotations(12, turned))
     torch.testing.assert_close(draw(images, turned).T, expected.packed)
 
 
@@ -77,14 +72,13 @@ def test_only_varied_digits_are_drawn_anew_each_epoch():
     assert DRAWING.at_epoch(3) == DRAWING
     warped = replace(DRAWING, warp=1.0)
     assert len({warped.at_epoch(epoch).seed for epoch in range(5)} | {warped.seed}) == 6
-    bent = replace(DRAWING, bend=1.0)
-    assert bent.at_epoch(0) != bent.at_epoch(1)
 
 
-def test_bent_digits_differ_and_those_for_testing_are_neither_bent_nor_warped(images):
-    plain = draw(images, DRAWING)
-    varied = replace(DRAWING, bend=1.0, warp=1.0)
-    assert (draw(images, replace(DRAWING, bend=1.0)) - plain).abs().max() > 0.01
+@pytest.mark.parametrize("protocol", ["resampled", "cohen2018"])
+def test_warped_digits_differ_and_those_for_testing_are_not_warped(images, protocol):
+    as_they_are = replace(DRAWING, protocol=protocol)
+    plain, varied = draw(images, as_they_are), replace(as_they_are, warp=1.0)
+    assert (draw(images, varied) - plain).abs().max() > 0.01
     torch.testing.assert_close(draw(images, varied.faithful(3)), plain)
 
 
@@ -93,7 +87,7 @@ def test_drawing_leaves_the_number_of_threads_as_it_was(images):
     try:
         for wanted in (1, 2):
             torch.set_num_threads(wanted)
-            draw(images, replace(DRAWING, warp=1.0, bend=1.0))
+            draw(images, replace(DRAWING, warp=1.0))
             assert torch.get_num_threads() == wanted
     finally:
         torch.set_num_threads(n_threads)
@@ -121,60 +115,6 @@ def test_drawings_that_cannot_be_are_named(settings, message):
         Drawing(**settings)
 
 
-@pytest.mark.parametrize("network", [PlanarNet, CorrelationNet])
-def test_rivals_take_signals_and_give_scores(network):
-    torch.manual_seed(0)
-    net = network(n_outputs=3)
-    scores = net(torch.rand(2, 1, 60, 60))
-    assert scores.shape == (2, 3)
-    scores.sum().backward()
-    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in net.parameters())
-
-
-def test_the_correlation_network_is_nearly_invariant_and_the_planar_one_is_not(images):
-    # Coefficients turned exactly and put back on the grid: the network alone is judged.
-    transform = SphericalTransform(30, 9)
-    plain = draw_all(images, Drawing(bandwidth=30, l_max=9))
-    turned = plain.rotate(draw_rotations(12, 2))
-    signals = [transform.inverse(of, real=True) for of in (plain, turned)]
-
-    def difference(network: torch.nn.Module) -> float:
-        scores, others = (network.eval()(of).detach() for of in signals)
-        spread = (scores - scores.mean(0)).norm(dim=1).mean()
-        return float(((scores - others).norm(dim=1) / spread).median())
-
-    torch.manual_seed(0)
-    assert difference(CorrelationNet()) < 0.2
-    assert difference(PlanarNet()) > 0.5
-
-
-def test_signals_of_another_grid_are_refused():
-    with pytest.raises(ValueError, match=r"\(batch, 1, 60, 60\), got \(2, 1, 30, 30\)"):
-        PlanarNet()(torch.rand(2, 1, 30, 30))
-
-
-def test_every_preset_builds_what_it_reads():
-    for preset in list_presets():
-        drawn = draw_digits(np.ones((2, 28, 28)), np.zeros(2), preset.drawing)
-        with torch.no_grad():
-            assert preset.build(7).eval()(drawn.take(torch.arange(2))).shape == (2, 7)
-
-
-def test_the_guide_tells_the_number_of_parameters_of_every_preset():
-    guide = Path(__file__).parents[3] / "docs" / "guide" / "spherical_digits.md"
-    told = dict(re.findall(r"^\| `(\w+)` \| ([\d,]+) \|", guide.read_text("utf-8"), re.MULTILINE))
-    counted = {
-        preset.name: f"{sum(p.numel() for p in preset.build(10).parameters()):,}"
-        for preset in list_presets()
-    }
-    assert told == counted
-
-
-def test_an_unknown_preset_is_named_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"no preset 'best'; there are thesis"):
-        get_preset("best")
-
-
 @pytest.mark.parametrize("rotated", [False, True])
 def test_a_drawing_lies_on_the_sphere_by_its_projection(rotated):
     images = np.random.default_rng(2).random((3, 12, 12))
@@ -187,7 +127,7 @@ def test_a_drawing_lies_on_the_sphere_by_its_projection(rotated):
         images,
         grid.theta.numpy()[:, None],
         grid.phi.numpy(),
-        rotations=draw_rotations(3, 4).numpy() if rotated else None,
+        rotations=draw_rotations(3, drawing).numpy() if rotated else None,
         projection="stereographic",
     )
     np.testing.assert_array_equal(drawn.numpy(), expected)
