@@ -39,8 +39,10 @@ class Rows:
         return self.inputs[rows]
 
 
-def train(*arguments: Any, **options: Any) -> tuple[nn.Module, list[Epoch]]:
-    return train_for(*arguments, classification(), **options)
+def train(
+    model: nn.Module, rows_of: Any, validation: Any, plan: TrainingPlan, **options: Any
+) -> tuple[nn.Module, list[Epoch]]:
+    return train_for(model, rows_of, validation, plan, classification(), **options)
 
 
 def measure_error(model: nn.Module, rows: Rows) -> float:
@@ -291,7 +293,8 @@ def neighbourhood_loss(embeddings: torch.Tensor, labels: torch.Tensor) -> torch.
 def test_an_embedding_learns_by_a_loss_on_neighbours():
     plan = TrainingPlan(n_epochs=15, batch_size=60, learning_rate=0.02)
     torch.manual_seed(0)
-    model, validation = nn.Linear(5, 2), Clusters(300, 99)
+    model: nn.Module = nn.Linear(5, 2)
+    validation = Clusters(300, 99)
     objective = retrieval(neighbourhood_loss)
     before = measure(model, validation, objective)
     model, history = train_for(model, lambda e: Clusters(300, e), validation, plan, objective)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils import _pytree
 
 from vicinal.sphere.harmonic._fragment_type import FragmentType
 from vicinal.sphere.harmonic._wigner import wigner_d_all
@@ -241,6 +242,22 @@ class Fragments:
         facts += [] if self.device.type == "cpu" else [str(self.device)]
         facts += ["requires_grad"] if self.requires_grad else []
         return f"Fragments({', '.join(facts)})"
+
+
+def _flatten(fragments: Fragments) -> tuple[list[Tensor], FragmentType]:
+    return [fragments.packed], fragments.type
+
+
+def _unflatten(leaves: Iterable[Any], fragment_type: FragmentType) -> Fragments:
+    # Torch puts all kinds of leaves where a tensor was, so nothing is checked.
+    fragments = object.__new__(Fragments)
+    fragments._type = fragment_type
+    (fragments.packed,) = leaves
+    return fragments
+
+
+# Lets torch.export return fragments, and DistributedDataParallel find the tensor in them.
+_pytree.register_pytree_node(Fragments, _flatten, _unflatten)
 
 
 def check_alike(first: Fragments, second: Fragments) -> None:

@@ -102,6 +102,7 @@ class ClebschGordanLayer(nn.Module):
         mixed = self._multiply(fragments)
         return mixed if self.skip is None else mixed + _skip(self.skip, fragments, self.type_out)
 
+    @torch.compiler.disable  # a compiled graph calls the product as it is
     def _multiply(self, fragments: Fragments) -> Fragments:
         on_cpu = fragments.device.type == "cpu"
         if self.backend == "numba" and not on_cpu:
