@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from vicinal.sphere.digits import NetworkErrors, SphereOutcome, SphereSetting
+    from vicinal.sphere.digits import NetworkErrors, SphereOutcome, SpherePredictions, SphereSetting
     from vicinal.sphere.training import Step
 
 Option = typer.Option
@@ -158,15 +158,7 @@ def predict(
     Where the classes are known, the error is printed. Rows count from 0.
     """
     _need_torch()
-    from vicinal.cli._options import (
-        check_output,
-        csv_text,
-        print_text,
-        say,
-        working,
-        write_file,
-        write_json,
-    )
+    from vicinal.cli._options import check_output, print_text, say, working, write_file, write_json
     from vicinal.sphere.digits import predict_images, read_pictures
 
     check_output(out, "--out", [data, network])
@@ -175,23 +167,29 @@ def predict(
         pictures = read_pictures(data, split)
     with working(f"predicting {len(pictures.images):,} images"):
         found = predict_images(network, pictures.images)
-    shares = found.probabilities if proba else found.probabilities[:, :0]
-    rows = [
-        (row, name, *map(float, share))
-        for row, (name, share) in enumerate(zip(found.predicted, shares, strict=True))
-    ]
-    header = ("row", "predicted", *(found.classes if proba else ()))
-    error = None
-    if pictures.labels is not None:
-        pairs = zip(found.predicted, pictures.labels, strict=True)
-        error = sum(a != b for a, b in pairs) / len(pictures.labels)
-        say(f"error {100 * error:.2f} % of {len(pictures.labels):,} images")
-    records = [dict(zip(header, row, strict=True)) for row in rows]
-    write_json(json, {"dataset": data, "n_test": len(rows), "error": error, "predictions": records})
+    error = found.error(pictures.labels)
+    if error is not None:
+        say(f"error {100 * error:.2f} % of {len(found.predicted):,} images")
+    text, records = _tabulate(found, proba=proba)
+    facts = {"dataset": data, "n_test": len(records), "error": error}
+    write_json(json, {**facts, "predictions": records})
     if out is None:
-        print_text(csv_text(header, rows))
+        print_text(text)
     else:
-        write_file(out, csv_text(header, rows))
+        write_file(out, text)
+
+
+def _tabulate(
+    found: SpherePredictions, *, proba: bool
+) -> tuple[str, list[dict[str, int | str | float]]]:
+    """Return predictions as CSV and as records."""
+    from vicinal.cli._options import csv_text
+
+    header = ("row", "predicted", *(found.classes if proba else ()))
+    shares = found.probabilities.tolist() if proba else [[]] * len(found.predicted)
+    pairs = zip(found.predicted, shares, strict=True)
+    rows = [(row, name, *share) for row, (name, share) in enumerate(pairs)]
+    return csv_text(header, rows), [dict(zip(header, row, strict=True)) for row in rows]
 
 
 def _train(

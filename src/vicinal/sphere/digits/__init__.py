@@ -21,7 +21,7 @@ from vicinal.sphere.digits._experiment import (
     to_json,
 )
 from vicinal.sphere.digits._pictures import picture_spheres
-from vicinal.sphere.digits._prediction import predict_images, read_pictures
+from vicinal.sphere.digits._prediction import SpherePredictions, predict_images, read_pictures
 from vicinal.sphere.digits._presets import Preset, get_preset, list_presets
 from vicinal.sphere.digits._settings import SphereSetting
 
@@ -31,6 +31,7 @@ __all__ = [
     "NetworkErrors",
     "Preset",
     "SphereOutcome",
+    "SpherePredictions",
     "SphereSetting",
     "check_network",
     "draw_digits",

@@ -40,6 +40,12 @@ class SpherePredictions:
     predicted: tuple[str, ...]
     probabilities: FloatArray
 
+    def error(self, labels: tuple[str, ...] | None) -> float | None:
+        """Return the share of images that belong to another class, where that is known."""
+        if labels is None:
+            return None
+        return sum(a != b for a, b in zip(self.predicted, labels, strict=True)) / len(labels)
+
 
 def predict_images(network: str | Path, images: AnyArray) -> SpherePredictions:
     """Return what a saved network of ``vicinal sphere train`` says about images.
