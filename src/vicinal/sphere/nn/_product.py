@@ -99,10 +99,14 @@ class ClebschGordanLayer(nn.Module):
     def forward(self, fragments: Fragments) -> Fragments:
         """Return the mixed products of the fragments, plus the input where ``residual``."""
         check_input("ClebschGordanLayer", self.type_in, fragments, self.weight)
-        mixed = self._multiply(fragments)
+        # A compiled graph calls the product as it is; importing the compiler costs a second and a
+        # half, so that is left to those who use it.
+        multiply = self._multiply
+        if torch.compiler.is_compiling():
+            multiply = torch.compiler.disable(self._multiply)
+        mixed = multiply(fragments)
         return mixed if self.skip is None else mixed + _skip(self.skip, fragments, self.type_out)
 
-    @torch.compiler.disable  # a compiled graph calls the product as it is
     def _multiply(self, fragments: Fragments) -> Fragments:
         on_cpu = fragments.device.type == "cpu"
         if self.backend == "numba" and not on_cpu:
