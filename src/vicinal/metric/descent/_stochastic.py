@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,9 +11,9 @@ import numpy as np
 from vicinal._types import FloatArray, IntArray
 from vicinal.metric.descent._problem import Objective, Progress, Rule, Watch
 
-# Steps an epoch, so that rates mean the same whatever the number of rows; and rows a step, at least
-# (or the gradient is mostly noise) and at most (more would not change it).
-STEPS, LEAST_ROWS, MOST_ROWS = 16, 16, 256
+# Steps an epoch, so that rates and epochs mean the same whatever the number of rows; and rows a
+# step at least, or the gradient is mostly noise.
+STEPS, LEAST_ROWS = 16, 16
 
 
 class Adam:
@@ -57,6 +58,20 @@ class FallingRate:
         return moved
 
 
+class InverseTime:
+    """Plain steps of the rate η / (t + 1) at the t-th step, t = 1, 2, …"""
+
+    def __init__(self, rate: float) -> None:
+        self.rate, self.n_steps = rate, 0
+
+    def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
+        """Return θ − η g / (t + 1)."""
+        self.n_steps += 1
+        rate = parameters.dtype.type(self.rate / (self.n_steps + 1))
+        moved: FloatArray = parameters - rate * gradient
+        return moved
+
+
 @dataclass
 class Descent:
     """One run of stochastic descent, advanced an epoch at a time.
@@ -89,7 +104,7 @@ class Descent:
     @property
     def batch_size(self) -> int:
         """Rows a step."""
-        return min(MOST_ROWS, max(LEAST_ROWS, -(-self.objective.n_rows // STEPS)))
+        return max(LEAST_ROWS, -(-self.objective.n_rows // STEPS))
 
     @property
     def components(self) -> FloatArray:
@@ -122,15 +137,18 @@ class Descent:
         return total
 
 
-def walk(descent: Descent, label: str, n_epochs: int, tol: float, watch: Watch) -> None:
-    """Advance to an epoch, or until the watch says so or nothing is left to learn.
-
-    Nothing is left where the mean loss of an epoch is at most ``tol``.
-    """
+def walk(
+    descent: Descent,
+    label: str,
+    n_epochs: int,
+    is_done: Callable[[Sequence[float]], bool],
+    watch: Watch,
+) -> None:
+    """Advance to an epoch, or until the watch or the losses so far say that it is enough."""
     began = time.monotonic()
     while descent.epoch < n_epochs:
         loss = descent.advance()
         left = (time.monotonic() - began) / descent.epoch * (n_epochs - descent.epoch)
         progress = Progress("fit", label, descent.epoch, n_epochs, loss, seconds_left=left)
-        if watch(progress) or loss <= tol:
+        if watch(progress) or is_done(descent.losses):
             break

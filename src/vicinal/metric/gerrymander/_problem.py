@@ -11,7 +11,7 @@ from scipy import sparse
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.candidates import order_by_class
-from vicinal.metric.descent import Adam, Descent, FallingRate, Frame
+from vicinal.metric.descent import Adam, Descent, FallingRate, Frame, Rule
 from vicinal.metric.gerrymander._cone import ConeObjective
 from vicinal.metric.gerrymander._factored import FactoredObjective
 from vicinal.metric.gerrymander._options import Options, check_size
@@ -76,9 +76,9 @@ class LinearProblem:
             None if part is None else part[rows] for part in (self.weights, self.groups)
         )
         k = min(self.options.n_neighbors, max(1, len(rows) - 1))
-        return LinearProblem(
-            self.X[rows], self.labels[rows], self.frame, replace(self.options, n_neighbors=k),
-            weights, groups,
+        return replace(
+            self, X=self.X[rows], labels=self.labels[rows], weights=weights, groups=groups,
+            options=replace(self.options, n_neighbors=k), _begun={},
         )  # fmt: skip
 
     def settings(self) -> list[LinearSetting]:
@@ -128,8 +128,12 @@ class LinearProblem:
             return Descent(objective, Adam(rate), start, self.options.max_iter, rng)
         cone = ConeObjective(objective, first_look=start)
         metric = cone.settle(start.T @ start * (0 if setting.start.name == "zeros" else 1))
-        rule = FallingRate(setting.rate * self._metric_unit(seed) ** 2)
+        rule = self.cone_rule(setting, self._metric_unit(seed))
         return Descent(cone, rule, metric, self.options.max_iter, rng, reuse=CONE_REUSE)
+
+    def cone_rule(self, setting: LinearSetting, unit: float) -> Rule:
+        """Return how W steps, whose size is of the order of ``unit``."""
+        return FallingRate(setting.rate * unit**2)
 
     def _begin_at(self, start: Start, seed: Sequence[int]) -> tuple[FactoredObjective, FloatArray]:
         if start not in self._begun:
