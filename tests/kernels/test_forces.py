@@ -35,5 +35,6 @@ def test_forces_are_added_to_what_is_there_and_no_pairs_add_none():
     none = np.empty(0, np.int32)
     add_forces(mapped, none, none, np.empty(0), out)
     assert_array_equal(out, [[10.0], [20.0]])
-    add_forces(mapped, np.int32([0]), np.int32([1]), np.array([0.5]), out)
+    first, second = np.arange(2, dtype=np.int32)[:, None]
+    add_forces(mapped, first, second, np.array([0.5]), out)
     assert_array_equal(out, [[9.0], [21.0]])

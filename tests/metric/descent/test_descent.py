@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from vicinal._types import FloatArray
 from vicinal.metric.descent import (
     Adam,
     Descent,
@@ -71,7 +72,8 @@ def descent_on(bowl, rule, n_epochs=3, **options):
 
 def test_adam_takes_the_steps_of_its_formula():
     rng = np.random.default_rng(0)
-    rule, place = Adam(0.1, beta1=0.8, beta2=0.95), rng.normal(size=(2, 3))
+    rule = Adam(0.1, beta1=0.8, beta2=0.95)
+    place: FloatArray = rng.normal(size=(2, 3))
     expected = place.copy()
     m, v = np.zeros((2, 3)), np.zeros((2, 3))
     for t in range(1, 8):
@@ -89,7 +91,8 @@ def test_adams_steps_do_not_depend_on_the_unit_of_the_loss():
     gradients = np.random.default_rng(0).normal(size=(5, 4))
     ends = []
     for unit in (1e-12, 1.0, 1e12):
-        rule, place = Adam(0.1), np.zeros(4)
+        rule = Adam(0.1)
+        place: FloatArray = np.zeros(4)
         for gradient in gradients:
             place = rule.step(place, unit * gradient, 0.0)
         ends.append(place)
@@ -242,8 +245,13 @@ def test_a_descent_reaches_the_mean_of_a_bowl(rule):
 
 def test_a_walk_tells_every_epoch_and_how_long_is_left():
     seen: list[Progress] = []
+
+    def tell(progress: Progress) -> bool:
+        seen.append(progress)
+        return False
+
     descent = descent_on(Bowl(40), Still())
-    walk(descent, "some", 3, 0.0, lambda progress: bool(seen.append(progress)))
+    walk(descent, "some", 3, 0.0, tell)
     assert [(p.stage, p.setting, p.epoch, p.n_epochs) for p in seen] == [
         ("fit", "some", epoch, 3) for epoch in (1, 2, 3)
     ]

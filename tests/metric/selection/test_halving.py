@@ -120,7 +120,12 @@ def test_a_true_answer_ends_the_search_with_what_is_known():
 
 def test_the_watch_is_told_of_every_trial():
     seen: list[Progress] = []
-    choose_among(CURVES, lambda progress: bool(seen.append(progress)))
+
+    def tell(progress: Progress) -> bool:
+        seen.append(progress)
+        return False
+
+    choose_among(CURVES, tell)
     assert [p.setting for p in seen[:4]] == [f"setting {name}" for name in CURVES]
     assert [p.epoch for p in seen] == [2] * 4 + [4] * 2 + [8]
     assert {p.stage for p in seen} == {"settings"}
