@@ -133,7 +133,7 @@ def test_rows_are_weighted_as_they_were_given_though_they_are_put_in_order_of_cl
     frame = make_frame(X)
     told = check_options(MLNG(3, **options), X, 1.0 - np.eye(3), None)
     problem = LinearProblem(frame.enter(X)[shuffled], y[shuffled], frame, told, weights)
-    objective = problem.begin(problem.settings()[0], (0, 0)).objective
+    objective: Any = problem.begin(problem.settings()[0], (0, 0)).objective
     place = int(np.flatnonzero(objective.classes.order == 17)[0])
     assert objective.weights[place] == weights[17]
     assert_array_equal(objective.X[place], problem.X[17])

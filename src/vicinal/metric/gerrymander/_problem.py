@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -70,7 +70,7 @@ class LinearProblem:
         """How many rows there are."""
         return len(self.labels)
 
-    def take(self, rows: IntArray) -> LinearProblem:
+    def take(self, rows: IntArray) -> Self:
         """Return the problem of some of the rows."""
         weights, groups = (
             None if part is None else part[rows] for part in (self.weights, self.groups)
