@@ -22,7 +22,8 @@ def rows(n=1200, d=6, n_classes=4, seed=0):
 def fitted(search, **options):
     X, y = rows()
     return MLNG(
-        init="identity", learning_rate=0.03, max_iter=3, candidates=search, random_state=0, **options
+        init="identity", learning_rate=0.03, max_iter=3,
+        candidates=search, random_state=0, **options,
     ).fit(X, y)  # fmt: skip
 
 
