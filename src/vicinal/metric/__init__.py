@@ -6,9 +6,10 @@ from vicinal.metric.descent import Progress
 from vicinal.metric.gerrymander import MLNG, PublishedMLNG
 from vicinal.metric.gradients._diffusion import GradientDiffusionMap
 from vicinal.metric.gradients._outer_products import EGOP, EJOP, GradientWeights, gradient_metric
-from vicinal.metric.inference._sets import (
+from vicinal.metric.inference import (
     best_voting_set,
     gerrymandering_loss,
+    infer_sets,
     most_violating_set,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "best_voting_set",
     "gerrymandering_loss",
     "gradient_metric",
+    "infer_sets",
     "most_violating_set",
 ]
