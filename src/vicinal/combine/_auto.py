@@ -12,6 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import (
+    check_at_least_two_classes,
     check_groups,
     check_neighbors,
     check_positive,
@@ -116,6 +117,7 @@ class AutoMetric(MetricLearner):
         X, y = check_target_input(self, X, y)
         target = read_target(y, self.task)
         if target.classes is not None:
+            check_at_least_two_classes(self, target.classes)
             self.classes_ = target.classes
         weights, groups = check_weights(sample_weight, len(y)), check_groups(groups, len(y))
         table = Table(X, y, target, weights, groups)

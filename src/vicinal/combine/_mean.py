@@ -9,7 +9,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_components, check_target_input, check_weights, check_whole
-from vicinal.combine._averaging import mapped_variance, mean_map
+from vicinal.combine._averaging import mean_map, near_squared_distance
 from vicinal.combine._members import check_member, fit_member, prepare_member
 from vicinal.combine._target import Target, read_target
 from vicinal.metric import MetricLearner
@@ -20,14 +20,14 @@ class MeanMetric(MetricLearner):
 
         M = (1/m) Σ_s c_s A_sᵀA_s,
 
-    with A_s the map of the s-th fit and c_s such that the rows vary as much under each. The fits
-    differ in their random state, which draws inner splits and batches (``n_starts``), in the rows
-    they see (``n_parts``), or in both: m = ``n_starts`` × ``n_parts``.
+    with A_s the map of the s-th fit and c_s such that near rows are as far apart under each. The
+    fits differ in their random state, which draws inner splits and batches (``n_starts``), in the
+    rows they see (``n_parts``), or in both: m = ``n_starts`` × ``n_parts``.
 
     Parameters
     ----------
     estimator : metric learner
-        With a linear map, ``components_``. Where its ``n_neighbors`` is None, it follows this one's.
+        With a linear map, ``components_``. Its ``n_neighbors``, where None, follows this one's.
     n_starts : int, default=4
         Fits of the same rows from different random states.
     n_parts : int, default=1
@@ -122,8 +122,8 @@ class MeanMetric(MetricLearner):
 
     def _average(self, X: AnyArray) -> None:
         maps = [linear_map(member) for member in self.estimators_]
-        variances = np.array([mapped_variance(X, components) for components in maps])
-        self.components_ = mean_map(maps, variances, self.n_components).astype(X.dtype, copy=False)
+        sizes = np.array([near_squared_distance(X, components) for components in maps])
+        self.components_ = mean_map(maps, sizes, self.n_components).astype(X.dtype, copy=False)
         iterations = [getattr(member, "n_iter_", None) for member in self.estimators_]
         if None not in iterations:
             self.n_iter_ = int(np.max(iterations))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.combine._averaging import mapped_variance, mean_map
+from vicinal.combine._averaging import mean_map, near_squared_distance
 from vicinal.combine._members import fit_member, prepare_member
 from vicinal.combine._target import Target
 from vicinal.metric.candidates import nearest_rows
@@ -194,5 +194,5 @@ def _order(standing: Standing) -> tuple[int, float]:
 def average(members: Sequence[Any], X: AnyArray) -> FloatArray:
     """Return the map of the mean of fitted members' metrics."""
     maps = [np.asarray(member.components_) for member in members]
-    variances = np.array([mapped_variance(X, components) for components in maps])
-    return mean_map(maps, variances)
+    sizes = np.array([near_squared_distance(X, components) for components in maps])
+    return mean_map(maps, sizes)

@@ -4,8 +4,13 @@ from vicinal.metric._base import MetricLearner
 from vicinal.metric._relief import ReliefF
 from vicinal.metric.descent import Progress
 from vicinal.metric.gerrymander import MLNG, PublishedMLNG
-from vicinal.metric.gradients._diffusion import GradientDiffusionMap
-from vicinal.metric.gradients._outer_products import EGOP, EJOP, GradientWeights, gradient_metric
+from vicinal.metric.gradients import (
+    EGOP,
+    EJOP,
+    GradientDiffusionMap,
+    GradientWeights,
+    gradient_metric,
+)
 from vicinal.metric.inference import (
     best_voting_set,
     gerrymandering_loss,

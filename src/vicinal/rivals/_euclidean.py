@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import check_plain_input, check_transform_input
@@ -33,6 +34,7 @@ class Euclidean(MetricLearner):
 
     def transform(self, X: AnyArray) -> FloatArray:
         """Return the rows as they are."""
+        check_is_fitted(self)
         checked = check_transform_input(self, X)
         dense: FloatArray = checked.toarray() if hasattr(checked, "toarray") else checked
         return dense

@@ -149,7 +149,7 @@ class LinearProblem:
     def make_start(self, start: Start, rng: np.random.Generator) -> FloatArray:
         """Return the map a start names, scaled to the margin; an array keeps its scale."""
         width, dtype = self.X.shape[1], self.X.dtype
-        check_size(min(start.n_components or width, width), width)
+        check_size(start.n_components, width, self.options.solver)
         if start.name == "array":
             return np.ascontiguousarray(self.frame.unfold(self.options.init), dtype=dtype)
         components = start_map(start, self.X, self.labels, self.frame, rng).astype(dtype)
@@ -166,5 +166,5 @@ class LinearProblem:
         """Return the loss of each held-out row, voted on by these rows."""
         return vote_losses(
             self.map_database(components), held.map_queries(components), self.labels, held.labels,
-            self.options.costs, held.options.n_neighbors, n_threads=self.options.n_threads,
+            self.options.costs, self.options.n_neighbors, n_threads=self.options.n_threads,
         )  # fmt: skip

@@ -149,9 +149,10 @@ def _infer_rows(
         data = Data(
             queries[rows], database.points, database.starts, database.order, database.classes
         )
+        part = found.of(rows)
         infer_block(
-            block.reshape(-1), slack, database.scale**2, data, targets[rows], costs,
-            *room, *found.of(rows),
+            block.reshape(-1), slack, database.scale**2, data, targets[rows], costs, *room,
+            part.star, part.hat, part.loss, part.voted,
         )  # fmt: skip
 
 
