@@ -80,16 +80,18 @@ class FactoredObjective:
             mapped = self.X @ parameters.T
             return infer_all(mapped, codes, rows, k, costs, n_threads=self.options.n_threads)
         if 2 * len(rows) * lists.shape[1] < self.n_rows:
-            squared_distances, labels = self._distances_of_few(parameters, rows, lists[rows])
+            squared_distances, labels = self._distances_of_few(parameters, rows)
         else:
             mapped = np.ascontiguousarray(self.X @ parameters.T)
             squared_distances, labels = squared_distances_to(mapped, mapped, rows, lists, codes)
         return infer_pairs(squared_distances, labels, rows, lists, codes, k, costs)
 
     def _distances_of_few(
-        self, parameters: FloatArray, rows: IntArray, lists: IntArray
+        self, parameters: FloatArray, rows: IntArray
     ) -> tuple[FloatArray, IntArray]:
         """Map only the rows that occur, where they are few among all."""
+        assert self.candidates is not None
+        lists = self.candidates[rows]
         present = self._number(np.append(lists.ravel(), rows.astype(np.int32)))
         mapped = np.ascontiguousarray(self.X[present] @ parameters.T)
         queries = mapped[self._local[rows]]
