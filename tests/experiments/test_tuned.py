@@ -27,8 +27,6 @@ from vicinal.experiments._cells import (
 )
 from vicinal.experiments._execute import Executor
 from vicinal.experiments._meter import Elapsed
-from vicinal.experiments._published import Experiment
-from vicinal.experiments._reproduce import plan_experiments, reproduce
 from vicinal.experiments._runner import Progress
 from vicinal.experiments._tuned import (
     KS,
@@ -44,6 +42,8 @@ from vicinal.experiments._tuned import (
     squared_distances,
 )
 from vicinal.predict import RadiusClassifier, RadiusRegressor
+from vicinal.published import Experiment
+from vicinal.published._reproduce import plan_experiments, reproduce
 
 DIABETES = Setting(
     Source("diabetes"),
@@ -53,10 +53,8 @@ DIABETES = Setting(
 )
 EXPERIMENT = Experiment(
     name="nobody2000_euclidean_diabetes_knn",
+    table="nobody2000_table",
     citation="nobody2000",
-    document="nobody2000",
-    table="table:nobody, k-NN",
-    line=1,
     dataset="diabetes",
     protocol="repeated",
     folds={"n_repeats": 2, "train_size": 200, "test_size": 100, "seed": 0},

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from vicinal._types import Dataset as Dataset
     from vicinal._types import Fold as Fold
-    from vicinal.data._bending import bend_images as bend_images
     from vicinal.data._datasets import load_dataset as load_dataset
     from vicinal.data._download import DataCorruptError as DataCorruptError
     from vicinal.data._download import DataUnavailableError as DataUnavailableError
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "vicinal._types": ("Dataset", "Fold"),
-    "vicinal.data._bending": ("bend_images",),
     "vicinal.data._datasets": ("load_dataset",),
     "vicinal.data._download": ("DataCorruptError", "DataUnavailableError"),
     "vicinal.data._preparation": ("Preparation",),
@@ -67,7 +65,6 @@ __all__ = [
     "Imputer",
     "Preparation",
     "TableEncoder",
-    "bend_images",
     "imputer_for",
     "inner_split",
     "list_datasets",

@@ -22,14 +22,12 @@ def rows(n=1200, d=6, n_classes=4, seed=0):
 def fitted(search, **options):
     X, y = rows()
     return MLNG(
-        init="identity", learning_rate=0.03, max_iter=3, refresh=1,
-        candidate_search=search, random_state=0, **options,
+        init="identity", learning_rate=0.03, max_iter=3, candidates=search, random_state=0, **options
     ).fit(X, y)  # fmt: skip
 
 
 def test_auto_is_exact_for_few_rows_and_approximate_for_many():
-    assert [choose_search("auto", n) for n in (20_000, 20_001)] == ["exact", "approximate"]
-    assert choose_search("exact", 10**6) == "exact"
+    assert [choose_search(n) for n in (20_000, 20_001)] == ["exact", "approximate"]
 
 
 def test_lists_are_looked_over_every_epoch_where_that_is_cheap():
@@ -57,7 +55,7 @@ def test_an_unknown_search_is_refused_with_the_choices():
 
 def test_a_missing_faiss_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(ImportError, match=r"candidate_search='faiss' needs.*vicinal\[faiss\]"):
+    with pytest.raises(ImportError, match=r"candidates='faiss' needs.*vicinal\[faiss\]"):
         fitted("faiss")
 
 
