@@ -17,7 +17,7 @@ from vicinal._kernels._vote import majority_vote_reference
 from vicinal.cli import main
 from vicinal.data import make_folds
 
-LEARNERS = Path(__file__).parents[1] / "experiments"
+LEARNERS = Path(__file__).parents[1] / "runs"
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ def test_a_full_disk_keeps_the_old_model_and_exits_with_1(run, fruit, tmp_path):
     before = model.read_bytes()
     code = (
         "import resource, sys; from vicinal.cli import main;"
-        "import vicinal.experiments._table_models;"
+        "import vicinal.comparison._table_models;"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)); main()"
     )
     words = ["fit", str(wide), "--method", "euclidean", "-o", str(model)]
@@ -203,7 +203,7 @@ def test_a_full_disk_keeps_the_old_model_and_exits_with_1(run, fruit, tmp_path):
 
 
 def test_an_interrupted_fit_says_so_and_writes_nothing(run, fruit, tmp_path, monkeypatch):
-    from vicinal.experiments import _table_models
+    from vicinal.comparison import _table_models
 
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vicinal.experiments import Source
 from vicinal.experiments._growth import growth_exponent, measure_growth, plan_growth
+from vicinal.runs import Source
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0, 2.7])

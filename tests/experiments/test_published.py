@@ -13,16 +13,16 @@ import jsonschema
 import pytest
 import yaml
 
+from vicinal.comparison._synthetic import SYNTHETIC
 from vicinal.data import list_datasets
 from vicinal.experiments import _published
-from vicinal.experiments._methods import get_method, list_methods
 from vicinal.experiments._published import (
     Experiment,
     parse_experiment,
     published_experiments,
     select_experiments,
 )
-from vicinal.experiments._synthetic import SYNTHETIC
+from vicinal.methods._table import get_method, list_methods
 
 FOLDER = Path(_published.__file__).parent / "published"
 FILES = sorted(FOLDER.glob("*.yaml"))

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from vicinal.experiments._cells import record_key
 from vicinal.experiments._outcomes import Outcome
 from vicinal.experiments._published import Experiment, published_experiments, select_experiments
 from vicinal.experiments._reproduce import (
@@ -24,7 +23,8 @@ from vicinal.experiments._reproduce import (
     summarise,
     write_results,
 )
-from vicinal.experiments._runner import Progress
+from vicinal.runs._cells import record_key
+from vicinal.runs._runner import Progress
 
 WINE = Experiment(
     name="nobody2000_euclidean_wine_zscore_k3",

@@ -28,8 +28,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from vicinal import __version__
 from vicinal.baselines import LDA
 from vicinal.data import Imputer, Preparation, TableEncoder
-from vicinal.experiments._methods import list_methods, make_metric
 from vicinal.index import BinaryIndex
+from vicinal.methods._table import list_methods, make_metric
 from vicinal.predict import KNNClassifier, KNNRegressor, RadiusClassifier, RadiusRegressor
 from vicinal.predict._model_file import load_model, read_metadata, save_model
 from vicinal.predict._model_values import decode, encode

@@ -38,9 +38,10 @@ def bench(
     """
     from vicinal.cli._compare import check_output, split_names, split_numbers
     from vicinal.cli._console import RunDisplay, describe_cell_of_many, explain_stop, make_console
-    from vicinal.experiments import RunFolder, find_source, run_cells
-    from vicinal.experiments._compare import RUNS
+    from vicinal.comparison import find_source
+    from vicinal.comparison._compare import RUNS
     from vicinal.experiments._growth import measure_growth, plan_growth
+    from vicinal.runs import RunFolder, run_cells
 
     check_output(json)
     source = find_source(data, target=target)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from vicinal.experiments._methods import METHODS
+from vicinal.methods._table import METHODS
 
 Option = typer.Option
 METHODS_HELP = (
@@ -54,7 +54,8 @@ def compare(
     results.json and report.html.
     """
     from vicinal.cli._console import explain_stop, make_console
-    from vicinal.experiments import RunFolder, find_source, plan_comparison
+    from vicinal.comparison import find_source, plan_comparison
+    from vicinal.runs import RunFolder
 
     check_jobs(jobs)
     check_output(json)
@@ -84,7 +85,7 @@ def compare(
 def _run(plan: Any, folder: Any, jobs: int, json: Path | None, *, page: bool) -> bool:
     """Run, print, write; return whether anything asked for was measured."""
     from vicinal.cli._console import RunDisplay, make_console
-    from vicinal.experiments import run_comparison, write_outputs
+    from vicinal.comparison import run_comparison, write_outputs
     from vicinal.report import render_table
 
     errors, output = make_console(stderr=True), make_console()

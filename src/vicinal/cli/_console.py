@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    from vicinal.experiments import Cell, Progress
+    from vicinal.runs import Cell, Progress
 
 PLAIN_WIDTH = 120
 
@@ -173,7 +173,7 @@ def _make_bar(console: Console) -> Bar:
 @contextmanager
 def explain_stop(console: Console, folder: Any) -> Iterator[None]:
     """Turn Ctrl-C, a polite kill and a full disk into a sentence and an exit code."""
-    from vicinal.experiments import WriteError
+    from vicinal.runs import WriteError
 
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:

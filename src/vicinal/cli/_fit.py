@@ -55,7 +55,7 @@ def fit(
     check_output(json, "--json", [data, out])
     known_task = check_task(task)
     with working(f"reading {data}"):
-        from vicinal.experiments._table_models import fit_table, read_training_rows
+        from vicinal.comparison._table_models import fit_table, read_training_rows
 
         rows = read_training_rows(data, target, task=known_task, split=split)
     options: dict[str, Any] = {"k": k, "scale": scale, "n_components": pca}

@@ -112,7 +112,7 @@ def train(
     _need_torch()
     from vicinal.cli._compare import check_output, split_names
     from vicinal.cli._console import explain_stop, make_console
-    from vicinal.experiments._compare import RUNS
+    from vicinal.comparison._compare import RUNS
     from vicinal.experiments._spheres import SphereSetting, name_folder
     from vicinal.sphere._presets import get_preset
 
@@ -138,8 +138,8 @@ def _train(
     """Train, in this process or as one of several; return the outcome in the first of them."""
     import torch
 
-    from vicinal.experiments import RunFolder
     from vicinal.experiments._spheres import configure, run_on_sphere
+    from vicinal.runs import RunFolder
     from vicinal.scale._torch import process_group, wait_for_all
 
     if threads is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vicinal.experiments._methods import get_method
 from vicinal.experiments._published import Experiment
+from vicinal.methods._table import get_method
 
 QUOTED = {"gblmnn": "GB-LMNN", "knca": "k-NCA"}
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vicinal._types import FloatArray
-from vicinal.experiments._cells import Cell, Source
-from vicinal.experiments._compare import plan_comparison
-from vicinal.experiments._journal import Record
-from vicinal.experiments._rows import load_rows
+from vicinal.comparison._compare import plan_comparison
+from vicinal.comparison._rows import load_rows
+from vicinal.runs._cells import Cell, Source
+from vicinal.runs._journal import Record
 
 # Below this a fit is mostly overhead, and its growth says nothing.
 SHORTEST = 0.02

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from vicinal.experiments._cells import HNN, KNN, Neighbors
+from vicinal.runs._cells import HNN, KNN, Neighbors
 
 CHOSEN = "cv"
 
@@ -29,7 +29,7 @@ class Experiment:
     "hnn" (all neighbours within a radius chosen so). ``protocol`` and ``preparation`` are
     keyword arguments of :func:`vicinal.data.make_folds` (the protocol's name apart) and of
     :class:`vicinal.data.Preparation`; ``view`` is what is taken of the data set, as arguments
-    of :class:`~vicinal.experiments.Source`. ``seconds`` is a published running time.
+    of :class:`~vicinal.runs.Source`. ``seconds`` is a published running time.
     """
 
     name: str

@@ -11,16 +11,16 @@ from typing import Any
 
 from vicinal import __version__
 from vicinal._writing import write_atomically
-from vicinal.experiments._cells import Cell, Neighbors, Setting, Source, record_key
-from vicinal.experiments._folder import RunFolder
-from vicinal.experiments._journal import Record
-from vicinal.experiments._methods import get_method
+from vicinal.comparison._synthetic import SYNTHETIC
 from vicinal.experiments._outcomes import Outcome, outcome_record
-from vicinal.experiments._pool import WorkerPool
 from vicinal.experiments._published import Experiment
 from vicinal.experiments._results_page import results_markdown
-from vicinal.experiments._runner import Listener, run_cells
-from vicinal.experiments._synthetic import SYNTHETIC
+from vicinal.methods._table import get_method
+from vicinal.runs._cells import Cell, Neighbors, Setting, Source, record_key
+from vicinal.runs._folder import RunFolder
+from vicinal.runs._journal import Record
+from vicinal.runs._pool import WorkerPool
+from vicinal.runs._runner import Listener, run_cells
 
 QUICK_ROWS = 2000
 QUICK_FOLDS = 2
@@ -56,7 +56,7 @@ def reproduce(
     fresh : bool
         Forget what the folder holds.
     listener : callable, optional
-        Called with a :class:`~vicinal.experiments._runner.Progress` as cells start and end.
+        Called with a :class:`~vicinal.runs._runner.Progress` as cells start and end.
     """
     with RunFolder(path, fresh=fresh) as folder, WorkerPool(jobs) as pool:
         run_cells(plan_experiments(experiments, quick=quick), folder, pool=pool, listener=listener)

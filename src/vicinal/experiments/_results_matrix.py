@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vicinal.experiments._cells import HNN, KNN
 from vicinal.experiments._figures import figure, method_title, printed_spread
 from vicinal.experiments._outcomes import tally
 from vicinal.experiments._published import Experiment
+from vicinal.runs._cells import HNN, KNN
 
 Record = Mapping[str, Any]
 Pair = tuple[Experiment, Record]
