@@ -25,7 +25,8 @@ _HOMES = {
     ),
     "vicinal.baselines": ("LDA", "LMNN", "NCA"),
     "vicinal.scale": ("fit_distributed",),
-    "vicinal.report": ("plot_relevance", "plot_spectrum", "plot_summary"),
+    "vicinal.comparison": ("compare",),
+    "vicinal.report": ("Comparison", "plot_relevance", "plot_spectrum", "plot_summary"),
     "vicinal.index": ("ExactIndex", "BinaryIndex", "FaissIndex"),
     "vicinal.predict": (
         "KNNClassifier",

@@ -53,7 +53,7 @@ def reproduce(
     goes on from there; other experiments may use the same folder. Settings, sources and doubts
     of each experiment are in the file of its name.
     """
-    from vicinal.cli._compare import check_jobs, split_numbers
+    from vicinal.cli._options import check_jobs, split_numbers
     from vicinal.experiments._published import select_experiments
 
     if not names and not show:

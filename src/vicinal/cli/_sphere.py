@@ -40,8 +40,8 @@ def check(
     above 1e-5 in float32 or 1e-12 in float64.
     """
     _need_torch()
-    from vicinal.cli._compare import check_output
     from vicinal.cli._console import make_console
+    from vicinal.cli._options import check_output
     from vicinal.experiments._sphere_check import check_network, write_errors
 
     check_output(json)
@@ -110,10 +110,10 @@ def train(
     processes share each batch.
     """
     _need_torch()
-    from vicinal.cli._compare import check_output, split_names
     from vicinal.cli._console import explain_stop, make_console
-    from vicinal.comparison._compare import RUNS
+    from vicinal.cli._options import check_output, split_names
     from vicinal.experiments._spheres import SphereSetting, name_folder
+    from vicinal.runs import RUNS
     from vicinal.sphere._presets import get_preset
 
     if preset == "list":

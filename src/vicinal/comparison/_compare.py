@@ -2,257 +2,210 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
-from vicinal import __version__
-from vicinal._types import Comparison, Dataset, Exhibit, Fold, Row
-from vicinal.comparison._exhibit_file import read_exhibit
-from vicinal.comparison._portrait import choose_portraits, portrait_failures
-from vicinal.comparison._results import results_of, write_results
-from vicinal.comparison._rows import load_rows, make_setting_folds, prepare_fold
-from vicinal.comparison._summary import best_learned, summarize_records
-from vicinal.data import PROTOCOLS
-from vicinal.data._registry import get_entry
-from vicinal.methods._table import Method, choose_methods
-from vicinal.runs._cells import Cell, Setting, Source, digest, plan_cells, record_key
-from vicinal.runs._folder import RunFolder, WriteError, explain_write_error
-from vicinal.runs._pool import WorkerPool
-from vicinal.runs._runner import Listener, run_cells, run_exhibit, unmeasured
-
-RUNS = Path("vicinal-runs")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A comparison that has been checked and only needs to be run."""
-
-    dataset: Dataset
-    setting: Setting
-    methods: tuple[Method, ...]
-    ks: tuple[int, ...]
-    folds: tuple[Fold, ...]
-    asked: tuple[str, ...]
-    configuration: Mapping[str, Any]
-
-    @property
-    def cells(self) -> list[Cell]:
-        """Everything to be measured."""
-        return plan_cells(self.setting, self.methods, self.ks, len(self.folds))
-
-    @property
-    def default_folder(self) -> Path:
-        """Where the results go unless told otherwise: the same plan, the same place."""
-        stem = Path(self.setting.source.name).stem
-        return RUNS / f"{stem}-{digest(self.configuration)[:8]}"
-
-    def succeeded(self, comparison: Comparison) -> bool:
-        """Whether any of the methods asked for was measured."""
-        return any(r.method in self.asked and r.status != "failed" for r in comparison.rows)
+from vicinal._types import Dataset, Task
+from vicinal.comparison._describe import describe_comparison
+from vicinal.comparison._held import hold_rows, source_of, write_held
+from vicinal.comparison._measurer import Measurer
+from vicinal.comparison._plan import Plan, Question
+from vicinal.comparison._sources import check_task, fetch_rows, find_source
+from vicinal.methods import Method, own_method
+from vicinal.report import Comparison
+from vicinal.runs import (
+    MEASURER,
+    Listener,
+    RunFolder,
+    ThisProcess,
+    WorkerPool,
+    Workers,
+    ask,
+    run_cells,
+    writing_to,
+)
 
 
-def plan_comparison(
-    source: Source,
-    *,
-    methods: Sequence[str] | None = None,
-    ks: Sequence[int] = (3, 7),
-    preparation: Mapping[str, Any] | None = None,
-    protocol: str = "auto",
-    n_folds: int = 5,
-    n_repeats: int = 10,
-    seed: int = 0,
-) -> Plan:
-    """Load the rows and check everything that can be checked before the work starts.
+def compare(
+    X: Any, y: Any = None, *, methods: str | Iterable[Any] | Mapping[str, Any] | None = None,
+    k: int | Iterable[int] = (3, 7), groups: Any = None, task: Task | None = None,
+    references: bool = False, protocol: str = "auto", n_folds: int = 5, n_repeats: int = 10,
+    scale: str = "zscore", n_components: int | None = None, impute: bool = False,
+    limit: int | None = None, random_state: int = 0, n_jobs: int | None = None,
+    out: str | os.PathLike[str] | bool | None = None, fresh: bool = False,
+    listener: Listener | None = None,
+) -> Comparison:  # fmt: skip
+    """Compare learned metrics with the Euclidean distance, on the same folds.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d), DataFrame, or str
+        Features; or the name of a known data set, or the path of a table.
+    y : array-like of shape (n,), or str
+        Targets; or the name of the column to predict, for a frame or a table.
+    methods : sequence of names and metric learners, or mapping of titles to them, optional
+        Names are those of ``vicinal compare``, or "module:Class"; a learner is cloned for each
+        fold. By default all that suit the task. Euclidean is always among them.
+    k : int or sequence of int
+        Numbers of neighbours.
+    groups : array-like of shape (n,), or str
+        Rows of one group stay together in every fold; or the name of a column of a frame.
+    task : "classification" or "regression", optional
+        By default what the targets look like.
+    references : bool
+        Measure models that ask no neighbours too: boosting, a forest, an SVM, a linear model.
+    protocol : {"auto", "official", "kfold", "repeated", "grouped"}
+        Which rows test; "auto" is the data set's own, by groups where there are any.
+    n_folds, n_repeats : int
+        Folds of "kfold" and "grouped", random splits of "repeated".
+    scale : {"zscore", "histogram", "unit", "none"}
+        How features are scaled, by numbers of the training part.
+    n_components : int, optional
+        Keep so many principal components.
+    impute : bool
+        Fill in missing values from each training part, rather than refuse them.
+    limit : int, optional
+        Take a random sample of so many rows.
+    random_state : int
+        Seed of folds, samples and learners.
+    n_jobs : int, optional
+        Work in so many processes of their own, where a crash of a learner costs one
+        measurement. None works in this process.
+    out : path, True or None
+        A run folder that keeps every result as it comes: the same call goes on where it was
+        stopped. True takes ``vicinal-runs/<data>-<digest>``; None keeps nothing on disk.
+    fresh : bool
+        Forget what the folder holds.
+    listener : callable, optional
+        Called with a :class:`vicinal.runs.Progress` when a measurement starts or ends.
+
+    Returns
+    -------
+    Comparison
+        With ``to_frame()``, ``plot()``, ``report("page.html")``; it shows itself in a notebook.
 
     Raises
     ------
     ValueError
         For anything that would fail on every fold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import vicinal
+    >>> X, y = load_wine(return_X_y=True)
+    >>> found = vicinal.compare(X, y, methods=["lda"], k=3)
+    >>> found.to_frame()[["method", "k", "n_train"]].values.tolist()
+    [['euclidean', 3, 142], ['lda', 3, 142]]
     """
-    if seed < 0:
-        raise ValueError(f"--seed must not be negative, got {seed}.")
-    dataset = load_rows(source, seed)
-    chosen = choose_methods(methods, dataset.task)
-    protocol = dataset.protocol if protocol == "auto" else protocol
-    if protocol not in PROTOCOLS:
+    named, own = _split_methods(methods)
+    options = {"groups": groups, "task": task, "impute": impute, "limit": limit}
+    asked = _find_rows(X, y, **options)
+    question = Question(
+        asked.source, named, (k,) if isinstance(k, int) else tuple(k), scale, n_components,
+        protocol, n_folds, n_repeats, random_state, references,
+    )  # fmt: skip
+    if n_jobs is not None and own:
         raise ValueError(
-            f"no protocol is called {protocol!r}; choose auto, {', '.join(PROTOCOLS)}."
+            "metric learners given as objects are compared in this process: leave n_jobs out, or "
+            "name the learner as 'module:Class'."
         )
-    counts = {"repeated": {"n_repeats": n_repeats}, "official": {}}
-    setting = Setting(
-        source,
-        preparation={"scale": "zscore", **(preparation or {})},
-        protocol=protocol,
-        folds=counts.get(protocol, {"n_folds": n_folds}),
-        seed=seed,
-    )
-    folds = make_setting_folds(dataset, setting)
-    ks = check_ks(ks, min(len(fold.train) for fold in folds))
-    prepare_fold(dataset, folds[0], setting.preparation)  # what it refuses, it refuses here
-    configuration = {
-        "version": __version__,
-        **setting.identify(),
-        "methods": [method.name for method in chosen],
-        "ks": list(ks),
-    }
-    asked = {method.name for method in choose_methods(methods, dataset.task, add=())}
-    return Plan(dataset, setting, chosen, ks, folds, tuple(asked), configuration)
+    with _staffed(question, asked.held, own, n_jobs) as (workers, question):
+        plan = ask_plan(workers, question)
+        with _opened(plan, out, fresh) as folder:
+            records = run_cells(plan.cells, folder, pool=workers, listener=listener, exhibits=True)
+            found = describe_comparison(plan, records, folder.path)
+            if out is None or out is False:
+                return found
+            with writing_to(folder.path):
+                found.to_json(folder.path / "results.json")
+            return replace(found, folder=folder.path)
 
 
-def check_ks(ks: Iterable[int], smallest: int) -> tuple[int, ...]:
-    """Return the k once each, ascending; refuse those the smallest training part cannot serve."""
-    ks = tuple(sorted(set(ks)))
-    if not ks or ks[0] < 1:
-        raise ValueError(f"k must be at least 1, got {ks[0] if ks else 'none'}.")
-    if ks[-1] > smallest:
-        raise ValueError(
-            f"k = {ks[-1]} is more than the {smallest:,} rows of the smallest training part; "
-            f"use at most {smallest:,}."
-        )
-    return ks
+@dataclass(frozen=True)
+class _Asked:
+    """Where rows come from, and the rows themselves where they are the caller's own."""
+
+    source: Any
+    held: Dataset | None = None
 
 
-def run_comparison(
-    plan: Plan,
-    folder: RunFolder,
-    *,
-    jobs: int = 1,
-    exhibit: bool = True,
-    listener: Listener | None = None,
-    say: Callable[[str], None] | None = None,
-) -> Comparison:
-    """Measure what is not measured yet, and return the comparison.
-
-    With ``exhibit``, the best learned metric is fitted once more on the first fold to show what
-    it does. ``listener`` hears of every cell, ``say`` of what is done besides.
-    """
-    n_left = len(unmeasured(plan.cells, folder))
-    with WorkerPool(max(1, min(jobs, n_left))) as pool:
-        records = run_cells(plan.cells, folder, pool=pool, listener=listener, portraits=True)
-        rows = summarize_records(records, plan.methods, plan.ks, plan.dataset.name)
-        exhibits, notes = _exhibit_best(plan, rows, folder, pool, say) if exhibit else ((), ())
-    portraits = choose_portraits(records, rows, plan.methods, plan.dataset)
-    notes += portrait_failures(records, plan.methods)
-    return replace(describe_comparison(plan, rows, exhibits, notes), portraits=portraits)
+def _find_rows(
+    X: Any, y: Any, *, groups: Any, task: Task | None, impute: bool, limit: int | None
+) -> _Asked:
+    if isinstance(X, str | os.PathLike):
+        if groups is not None:
+            raise ValueError("groups are for arrays and frames; a known data set has its own.")
+        source = find_source(os.fspath(X), target=y, task=task, impute=impute, limit=limit)
+        fetch_rows(source)
+        return _Asked(source)
+    if y is None:
+        raise ValueError("say what to predict (y): targets, or the name of a column of X.")
+    check_task(task)
+    held = hold_rows(X, y, groups=groups, task=task, impute=impute)
+    return _Asked(source_of(held, limit), held)
 
 
-def describe_comparison(
-    plan: Plan,
-    rows: tuple[Row, ...],
-    exhibits: tuple[Exhibit, ...] = (),
-    notes: tuple[str, ...] = (),
-) -> Comparison:
-    """Return rows together with what they were measured on."""
-    dataset, setting = plan.dataset, plan.setting
-    return Comparison(
-        dataset=dataset.name,
-        task=dataset.task,
-        n_rows=len(dataset.y),
-        n_features=dataset.X.shape[1],
-        n_classes=len(dataset.classes) or count_classes(dataset),
-        protocol=describe_protocol(setting, len(plan.folds)),
-        preparation=describe_preparation(setting.preparation),
-        seed=setting.seed,
-        version=__version__,
-        rows=rows,
-        exhibits=exhibits,
-        citation=describe_source(setting.source),
-        notes=(*_notes_on_rows(plan), *notes),
-    )
+def _split_methods(methods: Any) -> tuple[tuple[str, ...] | None, list[Method]]:
+    """Return the names of all methods, and those that are objects."""
+    if methods is None:
+        return None, []
+    if isinstance(methods, str):
+        methods = [methods]
+    pairs = methods.items() if isinstance(methods, Mapping) else [("", m) for m in methods]
+    chosen = [m if isinstance(m, str) else own_method(m, title) for title, m in pairs]
+    names = tuple(m if isinstance(m, str) else m.name for m in chosen)
+    return names, [m for m in chosen if isinstance(m, Method)]
 
 
-def count_classes(dataset: Dataset) -> int:
-    """Return how many classes the targets hold, 0 for regression."""
-    return len(np.unique(dataset.y)) if dataset.task == "classification" else 0
+@contextmanager
+def _staffed(
+    question: Question, held: Dataset | None, own: Sequence[Method], n_jobs: int | None
+) -> Iterator[tuple[Workers, Question]]:
+    """Whoever does the work: this process, or others, which find held rows in a file."""
+    if n_jobs is None:
+        with ThisProcess(Measurer(held, own).answer) as workers:
+            yield workers, question
+        return
+    if n_jobs < 1:
+        raise ValueError(f"there must be at least one process (n_jobs), got {n_jobs}.")
+    with TemporaryDirectory(prefix="vicinal-") as place, WorkerPool(n_jobs) as workers:
+        if held is not None:
+            path = Path(place) / "rows.npz"
+            write_held(held, path)
+            question = replace(question, source=replace(question.source, path=str(path)))
+        yield workers, question
 
 
-def describe_source(source: Source) -> str:
-    """Say where a known data set comes from; a table of the user's own needs no telling."""
-    if source.path is not None:
-        return ""
-    entry = get_entry(source.name)
-    told = (entry.title, entry.source.page, entry.licence, f"cited as {entry.citation}")
-    return "; ".join(part for part in told if part)
-
-
-def describe_protocol(setting: Setting, n_folds: int) -> str:
-    """Say in a few words which rows trained and which tested."""
-    words = {
-        "official": "official split",
-        "kfold": f"{n_folds}-fold cross-validation",
-        "repeated": f"{n_folds} random splits",
-        "grouped": f"{n_folds}-fold cross-validation by group",
-    }
-    return words.get(setting.protocol, setting.protocol)
-
-
-def describe_preparation(preparation: Mapping[str, Any]) -> str:
-    """Say in a few words how the features were prepared."""
-    scale = {"zscore": "z-scored", "histogram": "rows divided by their sums", "none": "raw"}
-    words = scale.get(preparation["scale"], preparation["scale"])
-    n_components = preparation.get("n_components")
-    return words if n_components is None else f"{words}, {n_components} principal components"
-
-
-def _notes_on_rows(plan: Plan) -> tuple[str, ...]:
-    notes = []
-    if plan.setting.source.path is None and (note := get_entry(plan.dataset.name).note):
-        notes.append(f"About {plan.dataset.name}: {note}.")
-    if plan.setting.source.limit is not None:
-        notes.append(f"Measured on a random sample of {len(plan.dataset.y):,} rows (--limit).")
-    if plan.setting.source.impute:
-        notes.append("Missing values were filled in from each training part.")
-    return tuple(notes)
-
-
-def _exhibit_best(
-    plan: Plan,
-    rows: tuple[Row, ...],
-    folder: RunFolder,
-    pool: WorkerPool,
-    say: Callable[[str], None] | None,
-) -> tuple[tuple[Exhibit, ...], tuple[str, ...]]:
-    """The exhibit of the best learned metric, kept in the folder once made."""
-    best = best_learned(rows)
-    if best is None:
-        return (), ()
-    cell = Cell(plan.setting, 0, best.method, (best.k,))
-    path = folder.path / f"exhibit-{record_key(cell, best.k)}.npz"
-    exhibit, error = read_exhibit(path), ""
-    if exhibit is None:
-        if say is not None:
-            say(f"fitting {best.title} once more to show what it does")
-        error = run_exhibit(cell, path, pool)
-        exhibit = read_exhibit(path)
-    if exhibit is None:
-        return (), (f"What {best.title} does could not be shown: {error}",)
-    return (exhibit,), ()
-
-
-def write_outputs(
-    comparison: Comparison, plan: Plan, folder: Path, *, page: bool, copy: Path | None = None
-) -> list[Path]:
-    """Write ``results.json``, the report page and a copy of the former; return what was written.
+def ask_plan(workers: Workers, question: Question) -> Plan:
+    """Have a question checked where its rows will be needed.
 
     Raises
     ------
-    WriteError
-        Where that fails. The records in the folder are whole.
+    ValueError
+        Where it is refused.
     """
-    results = results_of(comparison, plan.configuration)
-    written = [folder / "results.json", *([copy] if copy is not None else [])]
-    try:
-        for path in written:
-            write_results(results, path)
-        if page:
-            from vicinal.report import write_page
+    request = {"job": MEASURER, "do": "plan", "question": asdict(question)}
+    reply = ask(workers, request)
+    if "refused" in reply:
+        raise ValueError(reply["refused"])
+    return Plan.from_json(reply["plan"])
 
-            write_page(comparison, folder / "report.html")
-            written.append(folder / "report.html")
-    except OSError as error:
-        raise WriteError(explain_write_error(folder, error)) from error
-    return written
+
+@contextmanager
+def _opened(
+    plan: Plan, out: str | os.PathLike[str] | bool | None, fresh: bool
+) -> Iterator[RunFolder]:
+    """The run folder asked for, or one that is gone at the end."""
+    if out is None or out is False:
+        with TemporaryDirectory(prefix="vicinal-") as place, RunFolder(Path(place)) as folder:
+            yield folder
+        return
+    path = plan.default_folder if out is True else Path(out)
+    with RunFolder(path, plan.configuration, fresh=fresh) as folder:
+        yield folder

@@ -1,4 +1,7 @@
-"""What the report shows of one fitted metric: maps, relevance, spectrum, telling examples."""
+"""What one fitted metric learned: maps, relevance, spectrum, directions, telling examples.
+
+Made of the fit that was measured, while it is at hand; nothing is fitted again.
+"""
 
 from __future__ import annotations
 
@@ -7,80 +10,82 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._types import (
-    AnyArray,
-    BoolArray,
-    Dataset,
-    Example,
-    Exhibit,
-    FloatArray,
-    IntArray,
-    Neighbor,
-    Task,
-)
-from vicinal.comparison._execute import fit_and_search, predict_from, seed_everything
-from vicinal.comparison._originals import (
-    feature_names,
-    name_target,
-    name_targets,
-    original_relevance,
-)
+from vicinal._types import AnyArray, BoolArray, Dataset, FloatArray, IntArray, Task
+from vicinal.comparison._intervals import MOST_POINTS, describe_sum, eigenvalue_intervals
+from vicinal.comparison._relevance import relevance_of, weigh_features
 from vicinal.comparison._rows import PreparedFold
-from vicinal.data._preparation import principal_axes
-from vicinal.methods._table import EUCLIDEAN, get_method
-from vicinal.report._directions import maps_linearly, sample_rows
-from vicinal.runs._cells import Cell
+from vicinal.data import principal_axes
+from vicinal.report import (
+    Example,
+    Neighbor,
+    describe_direction,
+    eigenvalues_of,
+    leading_directions,
+    maps_linearly,
+    sample_rows,
+)
 
-MOST_POINTS = 2000
+MOST_MAPPED = 1500
 MOST_EXAMPLES = {"fixed": 3, "broken": 1, "wrong": 1, "right": 1}
 MOST_VALUES = 6
 
 
 @dataclass(frozen=True)
-class _Side:
-    """Neighbours of all test rows under one distance, and what they predict."""
+class Side:
+    """Neighbours of all test rows under one distance (m, k), and what they predict (m,)."""
 
     distances: FloatArray
     neighbors: IntArray
     predicted: AnyArray
 
 
-def make_exhibit(cell: Cell, prepared: PreparedFold) -> Exhibit:
-    """Fit a cell of one k, and the Euclidean distance beside it, and say what they see.
+def show_metric(metric: Any, prepared: PreparedFold, seed: int) -> dict[str, Any]:
+    """Return what a fitted metric shows whatever k is: fields of an Exhibit.
 
-    Maps and examples are of test rows: what a learner did to its own training rows proves
-    nothing.
+    Maps are of test rows: what a learner did to its own training rows proves nothing.
     """
-    (k,) = map(int, cell.ks)
-    method = get_method(cell.method)
-    plain = Cell(cell.setting, cell.fold, EUCLIDEAN, cell.ks)
-    _, before = _search(plain, prepared, k)
-    metric, after = _search(cell, prepared, k)
-    shown = sample_rows(len(prepared.X_test), MOST_POINTS, cell.setting.seed)
+    dataset = prepared.dataset
+    shown = sample_rows(len(prepared.X_test), MOST_MAPPED, seed)
+    rows = prepared.X_test[shown]
+    fields: dict[str, Any] = {
+        "map_before": first_two_components(rows),
+        "map_after": first_two_components(_map_queries(metric, rows)),
+        "map_targets": name_targets(prepared.y_test[shown], dataset),
+        "feature_names": feature_names(dataset),
+        "image_shape": dataset.image_shape,
+    }
     # A map that is not linear has components_ that tell of something else, if any.
-    linear = metric if maps_linearly(metric, prepared.X_test) else None
-    relevance = original_relevance(linear, prepared)
-    return Exhibit(
-        method=method.name,
-        title=method.title,
-        k=k,
-        map_before=first_two_components(prepared.X_test[shown]),
-        map_after=first_two_components(_map_queries(metric, prepared.X_test[shown])),
-        map_targets=name_targets(prepared.y_test[shown], prepared.dataset),
-        relevance=relevance,
-        feature_names=feature_names(prepared.dataset),
-        spectrum=spectrum(linear),
-        examples=_examples(before, after, prepared, relevance),
-        image_shape=prepared.dataset.image_shape,
-    )
+    return fields | (_show_linear(metric, prepared, seed) if _is_linear(metric, prepared) else {})
 
 
-def _search(cell: Cell, prepared: PreparedFold, k: int) -> tuple[Any, _Side]:
-    seed_everything(cell.setting.seed)
-    task = prepared.dataset.task
-    found = fit_and_search(cell, task, prepared.X_train, prepared.y_train, prepared.X_test, k)
-    predicted = predict_from(found.neighbors, prepared.y_train, k, task)
-    return found.model.metric_, _Side(found.distances, found.neighbors, predicted)
+def _is_linear(metric: Any, prepared: PreparedFold) -> bool:
+    return maps_linearly(metric, prepared.X_train)
+
+
+def _show_linear(metric: Any, prepared: PreparedFold, seed: int) -> dict[str, Any]:
+    X, y = prepared.X_train, prepared.y_train
+    filled = prepared.dataset.X[prepared.rows.train]
+    if prepared.imputer is not None:
+        filled = prepared.imputer.transform(filled)
+    directions = leading_directions(metric.components_, 2)
+    loadings = weigh_features(directions, prepared.preparation, filled)
+    names = feature_names(prepared.dataset)
+    shown = sample_rows(len(X), MOST_POINTS, seed)
+    intervals, n_evaluations = eigenvalue_intervals(metric, X, y, seed)
+    return {
+        "relevance": relevance_of(metric.components_, prepared.preparation, filled),
+        "eigenvalues": eigenvalues_of(metric),
+        "carries": describe_sum(metric),
+        "intervals": intervals,
+        "n_evaluations": n_evaluations,
+        "places": X[shown].astype(np.float64) @ directions.T,
+        "targets": name_targets(y[shown], prepared.dataset),
+        "directions": tuple(describe_direction(_unit(v), names) for v in loadings),
+    }
+
+
+def _unit(vector: FloatArray) -> FloatArray:
+    return vector / (np.linalg.norm(vector) or 1.0)
 
 
 def _map_queries(metric: Any, X: AnyArray) -> FloatArray:
@@ -99,26 +104,39 @@ def first_two_components(X: FloatArray) -> FloatArray:
     return flat
 
 
-def spectrum(metric: Any) -> FloatArray:
-    """Return the eigenvalues of M = AᵀA, descending; empty for a map that is not linear."""
-    components = getattr(metric, "components_", None)
-    if components is None:
-        return np.empty(0)
-    return np.linalg.svd(np.asarray(components, np.float64), compute_uv=False) ** 2
+def feature_names(dataset: Dataset) -> tuple[str, ...]:
+    """Return what the features are called, x0, x1, … where nobody named them."""
+    names = dataset.feature_names or tuple(f"x{i}" for i in range(dataset.X.shape[1]))
+    return tuple(str(name) for name in names)
 
 
-def _examples(
-    before: _Side, after: _Side, prepared: PreparedFold, relevance: FloatArray
+def name_targets(y: AnyArray, dataset: Dataset) -> AnyArray:
+    """Return classes by name as texts, numbers as floats."""
+    if dataset.task == "regression":
+        return np.asarray(y, dtype=np.float64)
+    return np.array([name_target(value, dataset) for value in y], dtype=np.str_)
+
+
+def name_target(value: Any, dataset: Dataset) -> str:
+    """Return a class by its name, or a number with four digits."""
+    if dataset.task == "regression":
+        return f"{float(value):.4g}"
+    return str(dataset.classes[int(value)]) if dataset.classes else str(value)
+
+
+def pick_examples(
+    before: Side, after: Side, prepared: PreparedFold, relevance: FloatArray
 ) -> tuple[Example, ...]:
+    """Return a few telling test rows with their neighbours under both distances."""
     y = prepared.y_test
-    chosen = choose_examples(before.predicted, after.predicted, y, prepared.dataset.task)
+    chosen = choose_rows(before.predicted, after.predicted, y, prepared.dataset.task)
     features = np.argsort(-relevance, kind="stable")[:MOST_VALUES]
     if prepared.dataset.image_shape is not None:
         features = features[:0]  # pictures say it better
     return tuple(_example(i, before, after, prepared, features) for i in chosen)
 
 
-def choose_examples(before: AnyArray, after: AnyArray, y: AnyArray, task: Task) -> list[int]:
+def choose_rows(before: AnyArray, after: AnyArray, y: AnyArray, task: Task) -> list[int]:
     """Return a few telling test rows: votes put right, votes spoilt, and votes that stayed.
 
     For regression: the rows at the 90th, 50th and 10th percentile of what the squared error
@@ -142,7 +160,7 @@ def choose_examples(before: AnyArray, after: AnyArray, y: AnyArray, task: Task) 
 
 
 def _example(
-    i: int, before: _Side, after: _Side, prepared: PreparedFold, features: IntArray
+    i: int, before: Side, after: Side, prepared: PreparedFold, features: IntArray
 ) -> Example:
     dataset = prepared.dataset
     row = int(prepared.rows.test[i])
@@ -168,7 +186,7 @@ def _picture(dataset: Dataset, row: int) -> FloatArray:
 
 
 def _neighbors(
-    i: int, side: _Side, prepared: PreparedFold, features: IntArray
+    i: int, side: Side, prepared: PreparedFold, features: IntArray
 ) -> tuple[Neighbor, ...]:
     dataset, wanted = prepared.dataset, prepared.y_test[i]
     return tuple(

@@ -5,29 +5,35 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from vicinal._types import AnyArray, Example, Exhibit, Neighbor
+from vicinal._types import AnyArray
 from vicinal._writing import write_atomically
+from vicinal.report import Example, Exhibit, Neighbor
 
-ARRAYS = ("map_before", "map_after", "map_targets", "relevance", "spectrum")
+
+def exhibit_path(folder: Path, key: str) -> Path:
+    """Return where the exhibit of a measurement is kept."""
+    return folder / f"exhibit-{key}.npz"
 
 
 def write_exhibit(exhibit: Exhibit, path: Path) -> None:
     """Write an exhibit whole or not at all."""
+    values = {f.name: getattr(exhibit, f.name) for f in fields(exhibit)}
+    arrays: dict[str, Any] = {
+        name: value for name, value in values.items() if isinstance(value, np.ndarray)
+    }
+    texts = {name: value for name, value in values.items() if name not in arrays}
+    texts["examples"] = [asdict(replace(e, images={}, query_image=None)) for e in exhibit.examples]
     rows, pictures = _collect_pictures(exhibit)
-    bare = [asdict(replace(e, images={}, query_image=None)) for e in exhibit.examples]
-    texts = {f.name: getattr(exhibit, f.name) for f in fields(exhibit) if f.name not in ARRAYS}
-    text = {**texts, "examples": bare}
-    arrays = {name: getattr(exhibit, name) for name in ARRAYS}
     buffer = io.BytesIO()
-    np.savez_compressed(
-        buffer, text=np.array(json.dumps(text)), rows=rows, pictures=pictures, **arrays
-    )
+    text = np.array(json.dumps(texts))
+    np.savez_compressed(buffer, text=text, rows=rows, pictures=pictures, **arrays)
     write_atomically(path, buffer.getvalue())
 
 
@@ -46,27 +52,24 @@ def read_exhibit(path: Path) -> Exhibit | None:
     """Return an exhibit, or None where the file is missing or not whole."""
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        text = json.loads(str(arrays["text"]))
-        pictures = dict(zip(arrays["rows"].tolist(), arrays["pictures"], strict=True))
-        return _assemble(text, arrays, pictures)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+            arrays: dict[str, Any] = {name: file[name] for name in file.files}
+        texts = json.loads(str(arrays.pop("text")))
+        rows, pictures = arrays.pop("rows").tolist(), arrays.pop("pictures")
+        return _assemble(texts, arrays, dict(zip(rows, pictures, strict=True)))
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
         return None
 
 
 def _assemble(
-    text: dict[str, Any], arrays: dict[str, AnyArray], pictures: dict[int, AnyArray]
+    texts: dict[str, Any], arrays: dict[str, Any], pictures: dict[int, AnyArray]
 ) -> Exhibit:
-    shape = text.pop("image_shape")
-    examples = tuple(_example(e, pictures) for e in text.pop("examples"))
-    values = {
-        **text,
-        **{name: arrays[name] for name in ARRAYS},
-        "feature_names": tuple(text["feature_names"]),
-        "examples": examples,
-        "image_shape": None if shape is None else tuple(shape),
+    shape = texts.pop("image_shape")
+    lists: dict[str, Any] = {
+        name: tuple(texts.pop(name)) for name in ("feature_names", "directions")
     }
-    return Exhibit(**values)
+    examples = tuple(_example(e, pictures) for e in texts.pop("examples"))
+    image_shape = None if shape is None else tuple(shape)
+    return Exhibit(**texts, **lists, **arrays, examples=examples, image_shape=image_shape)
 
 
 def _example(text: dict[str, Any], pictures: dict[int, AnyArray]) -> Example:

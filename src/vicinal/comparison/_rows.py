@@ -1,27 +1,38 @@
-"""The rows of a cell: loaded, sampled, split and prepared; what the next may need is kept."""
+"""The rows of a cell: loaded once, sampled, split and prepared; what the next may need is kept."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from vicinal._types import AnyArray, Dataset, Fold, IntArray, Task
-from vicinal.baselines._sampling import sample_rows
+from vicinal.comparison._held import read_held
 from vicinal.comparison._synthetic import SYNTHETIC, make_synthetic
-from vicinal.comparison._views import first_features, take_rows, two_sides
-from vicinal.data import Preparation, imputer_for, load_dataset, make_folds, read_table
-from vicinal.runs._cells import Setting, Source
+from vicinal.comparison._views import first_features, sample_dataset, two_sides
+from vicinal.data import (
+    Imputer,
+    Preparation,
+    imputer_for,
+    load_dataset,
+    make_folds,
+    read_table,
+    sha256_of,
+)
+from vicinal.runs import Setting, Source
 
 
 @dataclass(frozen=True)
 class PreparedFold:
-    """One fold, ready for a learner; ``rows`` are its row numbers in ``dataset``."""
+    """One fold, ready for a learner; ``rows`` are its row numbers in ``dataset``.
+
+    ``imputer`` and ``preparation`` are fitted to its training part; the former is None where
+    there was nothing to fill in.
+    """
 
     dataset: Dataset
     rows: Fold
@@ -29,32 +40,35 @@ class PreparedFold:
     y_train: AnyArray
     X_test: AnyArray
     y_test: AnyArray
-    preparation: Any
+    imputer: Imputer | None
+    preparation: Preparation
 
 
-def load_rows(source: Source, seed: int) -> Dataset:
+def load_rows(source: Source, seed: int, held: Dataset | None = None) -> Dataset:
     """Return the data set of a source, sampled where the source has a limit.
+
+    ``held`` is a data set at hand, taken where the source is of the user's own arrays.
 
     Raises
     ------
     ValueError
         Where a table is not the one its digest was taken from.
     """
-    if source.name in SYNTHETIC and source.path is None:
-        dataset = make_synthetic(source.name)
-    elif source.path is None:
-        dataset = load_dataset(source.name)
-    else:
-        if source.digest and file_digest(Path(source.path)) != source.digest:
-            raise ValueError(f"{source.path} was changed while it was in use; start again.")
-        dataset = read_table(
-            source.path,
-            source.target,
-            task=cast("Task | None", source.task),
-            impute=source.impute,
-        )
+    dataset = held if held is not None and source.held else _read_rows(source)
     dataset = view_dataset(dataset, source)
     return dataset if source.limit is None else sample_dataset(dataset, source.limit, seed)
+
+
+def _read_rows(source: Source) -> Dataset:
+    if source.path is None:
+        made_up = source.name in SYNTHETIC
+        return make_synthetic(source.name) if made_up else load_dataset(source.name)
+    if source.held:
+        return read_held(Path(source.path))
+    if source.digest and sha256_of(Path(source.path)) != source.digest:
+        raise ValueError(f"{source.path} was changed while it was in use; start again.")
+    task = cast("Task | None", source.task)
+    return read_table(source.path, source.target, task=task, impute=source.impute)
 
 
 def view_dataset(dataset: Dataset, source: Source) -> Dataset:
@@ -64,32 +78,6 @@ def view_dataset(dataset: Dataset, source: Source) -> Dataset:
     if source.n_features is not None:
         dataset = first_features(dataset, source.n_features)
     return dataset
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sample_dataset(dataset: Dataset, size: int, seed: int) -> Dataset:
-    """Return ``size`` random rows, with test part and classes in proportion.
-
-    No class that has two rows or more is left with fewer than two, so there may be a few more.
-    """
-    n = len(dataset.y)
-    if size >= n:
-        return dataset
-    strata = _strata(dataset)
-    kept = sample_rows(strata, size, np.random.default_rng(seed))
-    return take_rows(dataset, kept)
-
-
-def _strata(dataset: Dataset) -> IntArray:
-    """Number the combinations of class and official part."""
-    labels = dataset.y if dataset.task == "classification" else np.zeros(len(dataset.y), np.int64)
-    part = np.zeros(len(labels), np.int64) if dataset.is_test is None else dataset.is_test
-    return np.unique(2 * labels.astype(np.int64) + part, return_inverse=True)[1]
 
 
 def make_setting_folds(dataset: Dataset, setting: Setting) -> tuple[Fold, ...]:
@@ -128,31 +116,42 @@ def prepare_fold(dataset: Dataset, fold: Fold, preparation: Mapping[str, Any]) -
         dataset.y[fold.train],
         np.ascontiguousarray(scaler.transform(X_test)),
         dataset.y[fold.test],
+        imputer,
         scaler,
     )
 
 
 class FoldKeeper:
-    """Prepared folds on demand; the last of each stage is kept, since cells come fold by fold."""
+    """Prepared folds on demand; the last of each stage is kept, since cells come fold by fold.
 
-    def __init__(self) -> None:
-        self._load = lru_cache(maxsize=1)(load_rows)
-        self._split: tuple[str, tuple[Fold, ...]] = ("", ())
-        self._key: Any = None
-        self._prepared: PreparedFold | None = None
+    Parameters
+    ----------
+    held : Dataset, optional
+        The user's own rows, where they are in memory already.
+    """
+
+    def __init__(self, held: Dataset | None = None) -> None:
+        self._held = held
+        self._kept: dict[str, tuple[str, Any]] = {}
+
+    def rows(self, setting: Setting) -> Dataset:
+        """Return the rows of a setting."""
+        key = repr((setting.source, setting.seed))
+        return self._keep("rows", key, lambda: load_rows(setting.source, setting.seed, self._held))
+
+    def folds(self, setting: Setting) -> tuple[Fold, ...]:
+        """Return the folds of a setting."""
+        rows = self.rows(setting)
+        return self._keep("folds", repr(setting), lambda: make_setting_folds(rows, setting))
 
     def get(self, setting: Setting, fold: int) -> PreparedFold:
-        """Return a prepared fold, from memory where the last call asked for the same."""
-        key = (repr(setting), fold)
-        if key != self._key or self._prepared is None:
-            self._prepared = None  # let go of the old rows before the new ones are made
-            dataset = self._load(setting.source, setting.seed)
-            rows = self._folds_of(dataset, setting)[fold]
-            self._prepared = prepare_fold(dataset, rows, setting.preparation)
-            self._key = key
-        return self._prepared
+        """Return a prepared fold."""
+        rows, parts = self.rows(setting), self.folds(setting)
+        prepare = partial(prepare_fold, rows, parts[fold], setting.preparation)
+        return self._keep("fold", repr((setting, fold)), prepare)
 
-    def _folds_of(self, dataset: Dataset, setting: Setting) -> tuple[Fold, ...]:
-        if self._split[0] != repr(setting):
-            self._split = repr(setting), make_setting_folds(dataset, setting)
-        return self._split[1]
+    def _keep(self, stage: str, key: str, make: Callable[[], Any]) -> Any:
+        if self._kept.get(stage, ("", None))[0] != key:
+            self._kept.pop(stage, None)  # let go of the old rows before the new ones are made
+            self._kept[stage] = key, make()
+        return self._kept[stage][1]

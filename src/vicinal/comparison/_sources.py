@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from vicinal.comparison._rows import file_digest
-from vicinal.runs._cells import Source
-
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz")
+from vicinal.data import find, get_entry, obtain, sha256_of, table_suffix
+from vicinal.runs import Source
 
 
 def find_source(
@@ -28,19 +26,25 @@ def find_source(
         data set.
     """
     if limit is not None and limit < 2:
-        raise ValueError(f"--limit must be at least 2 rows, got {limit}.")
-    if task not in (None, "classification", "regression"):
-        raise ValueError(f"--task must be classification or regression, got {task!r}.")
+        raise ValueError(f"a sample (limit) must have at least 2 rows, got {limit}.")
+    check_task(task)
     path = Path(data)
-    known = known_name(data, is_table=path.exists() or _looks_like_table(path))
+    is_table = path.exists() or table_suffix(path) is not None or len(path.parts) > 1
+    known = known_name(data, is_table=is_table)
     if known is None:
         return _table_source(path, target, task, impute, limit)
     if target is not None or task is not None or impute:
         raise ValueError(
-            f"{data} is a known data set with a target of its own; --target, --task and "
-            f"--impute are for tables (write ./{data} for a file of that name)."
+            f"{data} is a known data set with a target of its own; target, task and "
+            f"impute are for tables (write ./{data} for a file of that name)."
         )
     return Source(known, limit=limit)
+
+
+def fetch_rows(source: Source) -> None:
+    """Fetch a known data set that is not on this computer, where its progress can be seen."""
+    if source.path is None and find(get_entry(source.name)).place in ("absent", "raw files"):
+        obtain(get_entry(source.name))
 
 
 def known_name(data: str, *, is_table: bool) -> str | None:
@@ -51,8 +55,6 @@ def known_name(data: str, *, is_table: bool) -> str | None:
     ValueError
         Where it is neither, with the nearest known names.
     """
-    from vicinal.data._registry import get_entry
-
     try:
         return get_entry(data).name
     except ValueError as error:
@@ -61,8 +63,10 @@ def known_name(data: str, *, is_table: bool) -> str | None:
         raise ValueError(f"{error} There is no file {data!r} here either.") from None
 
 
-def _looks_like_table(path: Path) -> bool:
-    return path.suffix.lower() in TABLE_SUFFIXES or len(path.parts) > 1
+def check_task(task: str | None) -> None:
+    """Refuse a task nobody knows."""
+    if task not in (None, "classification", "regression"):
+        raise ValueError(f"task must be classification or regression, got {task!r}.")
 
 
 def _table_source(
@@ -70,6 +74,6 @@ def _table_source(
 ) -> Source:
     source = Source(path.name, str(path.resolve()), target, task, impute, limit=limit)
     try:
-        return replace(source, digest=file_digest(path))
+        return replace(source, digest=sha256_of(path))
     except OSError:  # the reader of tables says better what is wrong with the file
         return source

@@ -1,41 +1,60 @@
-"""Records of folds → rows of a table: means, gains over the Euclidean distance, the best."""
+"""Records of folds → rows of a table: means, gains over the Euclidean distance, duels."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from vicinal._types import Row
 from vicinal.comparison._packing import unpack_bits
 from vicinal.comparison._significance import corrected_t_test, mcnemar_test
-from vicinal.methods._table import EUCLIDEAN, Method
-from vicinal.runs._journal import Record
+from vicinal.methods import EUCLIDEAN, Method
+from vicinal.report import Duel, Row, best_neighbors, best_row, mark_best
+from vicinal.runs import Record
 
 MEASURED = ("fit_seconds", "fit_cpu_seconds", "predict_seconds", "predict_cpu_seconds")
 
 
+Folds = dict[tuple[str, int | None], list[Record]]
+
+
 def summarize_records(
     records: Iterable[Record], methods: Sequence[Method], ks: Sequence[int], dataset: str
-) -> tuple[Row, ...]:
-    """Return one row for each k and method, in that order.
+) -> tuple[tuple[Row, ...], tuple[Duel, ...]]:
+    """Return one row for each k and method, in that order, then the references and their duels.
 
     A row's times are means over its folds and its memory is the largest of them; the gain and
     its test compare the folds that this method and the Euclidean distance both have.
     """
-    folds: dict[tuple[str, int], list[Record]] = {}
+    folds: Folds = {}
     for record in records:
         folds.setdefault((record["method"], record["k"]), []).append(record)
-    rows = []
+    rows: list[Row] = []
     for k in ks:
         plain = _ok(folds.get((EUCLIDEAN, k), []))
-        group = [_row(folds.get((m.name, k), []), m, k, dataset, plain) for m in methods]
-        rows += mark_best(group)
-    return tuple(rows)
+        asking = [m for m in methods if not m.reference]
+        rows += mark_best(_row(folds.get((m.name, k), []), m, k, dataset, plain) for m in asking)
+    references = [method for method in methods if method.reference]
+    euclidean = best_row(row for row in rows if row.method == EUCLIDEAN)
+    plain = {} if euclidean is None else _ok(folds[EUCLIDEAN, euclidean.k])
+    more = [_row(folds.get((m.name, None), []), m, None, dataset, plain) for m in references]
+    return (*rows, *more), _duels(rows, more, folds)
+
+
+def _duels(rows: Iterable[Row], references: Iterable[Row], folds: Folds) -> tuple[Duel, ...]:
+    """The best of the rows against each reference, on the folds both have."""
+    best = best_neighbors(rows)
+    if best is None:
+        return ()
+    ours = _ok(folds[best.method, best.k])
+    return tuple(
+        Duel(row.method, compare_folds(ours, _ok(folds[row.method, None]))[1])
+        for row in references
+        if row.measured
+    )
 
 
 def _ok(records: Iterable[Record]) -> dict[int, Record]:
@@ -44,7 +63,11 @@ def _ok(records: Iterable[Record]) -> dict[int, Record]:
 
 
 def _row(
-    records: list[Record], method: Method, k: int, dataset: str, plain: Mapping[int, Record]
+    records: list[Record],
+    method: Method,
+    k: int | None,
+    dataset: str,
+    plain: Mapping[int, Record],
 ) -> Row:
     ok = _ok(records)
     results = [ok[fold] for fold in sorted(ok)]
@@ -67,6 +90,7 @@ def _row(
         status=_status(len(results), len(records)),
         message=_failure(records),
         notes=distinct_notes(note for r in results for note in r["notes"]),
+        reference=method.reference,
         **{name: _mean([r[name] for r in results]) for name in MEASURED},
     )
 
@@ -127,16 +151,3 @@ def _test_rows(ours: Mapping[str, Any], plain: Mapping[str, Any]) -> float | Non
         return None
     n = ours["n_test"]
     return mcnemar_test(unpack_bits(ours["wrong"], n), unpack_bits(plain["wrong"], n))
-
-
-def mark_best(rows: Sequence[Row]) -> list[Row]:
-    """Mark the smallest error of one k; equal ones are all marked, partial ones never."""
-    whole = [row.error_mean for row in rows if row.status == "ok"]
-    best = min(whole, default=math.nan)
-    return [replace(row, best=row.status == "ok" and row.error_mean == best) for row in rows]
-
-
-def best_learned(rows: Iterable[Row]) -> Row | None:
-    """Return the measured row of smallest error besides the Euclidean ones, if any."""
-    learned = [row for row in rows if row.method != EUCLIDEAN and row.status != "failed"]
-    return min(learned, key=lambda row: row.error_mean, default=None)

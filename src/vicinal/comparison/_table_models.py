@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -12,18 +11,30 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
-from vicinal.comparison._execute import collect_notes, seed_everything
+from vicinal.comparison._execute import fixed_seeds, noted, quiet
+from vicinal.comparison._relevance import relevance_of
+from vicinal.comparison._scoring import prediction_error
 from vicinal.comparison._sources import find_source
-from vicinal.data import Imputer, Preparation, TableEncoder, inner_split, load_dataset, read_frame
-from vicinal.data._tables import dataset_frame, encode_target, require_target, split_target
-from vicinal.methods._table import EUCLIDEAN, Method, get_method, make_metric
-from vicinal.predict import KNNClassifier, KNNRegressor
-from vicinal.runs._meter import Elapsed, Stopwatch
+from vicinal.data import (
+    Imputer,
+    Preparation,
+    TableEncoder,
+    dataset_frame,
+    encode_target,
+    inner_split,
+    load_dataset,
+    read_frame,
+    require_target,
+    split_target,
+)
+from vicinal.methods import EUCLIDEAN, Method, get_method, make_learner
+from vicinal.predict import KNNClassifier, KNNRegressor, check_storable
+from vicinal.report import maps_linearly
+from vicinal.runs import Elapsed, Stopwatch
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from vicinal.data._preparation import Scale
 
 HELD_OUT = 0.25
 DEFAULT_METHODS: dict[Task, str] = {"classification": "mlng", "regression": EUCLIDEAN}
@@ -62,7 +73,7 @@ class FittedTable:
 
 
 def read_training_rows(
-    data: str, target: str | None = None, *, task: Task | None = None, split: str = "all"
+    data: str, target: str | None = None, *, task: str | None = None, split: str = "all"
 ) -> TableRows:
     """Return the rows of a known data set or a file, with the target that must be there."""
     source = find_source(data, target=target, task=task)
@@ -71,7 +82,7 @@ def read_training_rows(
     refuse_split(split)
     name = require_target(source.path, target)
     features, column = split_target(read_frame(source.path, target=name), name, source.path)
-    return TableRows(source.name, features, column, name, task)
+    return TableRows(source.name, features, column, name, cast("Task | None", task))
 
 
 def read_new_rows(
@@ -92,12 +103,14 @@ def read_new_rows(
 def refuse_split(split: str) -> None:
     """A file has no official split to choose from."""
     if split != "all":
-        raise ValueError(f"--split {split} is for known data sets with an official split.")
+        raise ValueError(
+            f"a part of the rows (split) is for known data sets; {split!r} of a file is not known."
+        )
 
 
 def _known_rows(data: str, split: str) -> TableRows:
     if split not in ("all", "train", "test"):
-        raise ValueError(f"--split must be all, train or test; got {split!r}.")
+        raise ValueError(f"the part of the rows (split) must be all, train or test; got {split!r}.")
     dataset = load_dataset(data, None if split == "all" else split)
     features, column = dataset_frame(dataset)
     return TableRows(data, features, column, str(column.name), dataset.task, dataset.groups)
@@ -119,10 +132,12 @@ def make_predictor(
     """
     if task not in method.tasks:
         raise ValueError(f"the method {method.name} is not made for {task}.")
+    if method.reference:
+        raise ValueError(f"{method.name} asks no neighbours; a model file needs a metric.")
     kind = KNNClassifier if task == "classification" else KNNRegressor
     steps: list[tuple[str, Any]] = [
-        ("prepare", Preparation(scale=cast("Scale", scale), n_components=n_components)),
-        ("neighbors", kind(n_neighbors=k, metric=make_metric(method, {}, k, seed))),
+        ("prepare", Preparation(scale=cast("Any", scale), n_components=n_components)),
+        ("neighbors", kind(n_neighbors=k, metric=make_learner(method, task, k=k, seed=seed))),
     ]
     return Pipeline(steps if blocks is None else [("impute", Imputer(blocks)), *steps])
 
@@ -159,9 +174,8 @@ def fit_table(
     method = get_method(method_name or DEFAULT_METHODS[task])
     learned = make_predictor(method, task, **options)
     plain = make_predictor(get_method(EUCLIDEAN), task, **options)
-    seed_everything(seed)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    check_storable(learned)
+    with fixed_seeds(seed), noted() as notes:
         watch = Stopwatch()
         learned.fit(X, labels)
         fit = watch.read()
@@ -178,7 +192,7 @@ def fit_table(
         n_held_out=held.n_rows,
         fit=fit,
         relevance=tuple(feature_relevance(model, X)),
-        notes=(*collect_notes(caught), *held.notes),
+        notes=(*notes, *held.notes),
     )
 
 
@@ -198,8 +212,7 @@ def hold_out(
     """Fit copies on three quarters of the rows and return their errors on the last one."""
     try:
         fold = inner_split(labels, test_size=HELD_OUT, seed=seed, groups=groups, task=task)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit on all rows has said them already
+        with quiet():  # the fit on all rows has said it already
             fitted = [clone(model).fit(X[fold.train], labels[fold.train]) for model in models]
         predicted = [model.predict(X[fold.test]) for model in fitted]
         errors = [prediction_error(each, labels[fold.test], task) for each in predicted]
@@ -208,31 +221,15 @@ def hold_out(
     return HeldOut(tuple(errors), len(fold.test))
 
 
-def prediction_error(predicted: AnyArray, truth: AnyArray, task: Task) -> float:
-    """Return the share of wrong predictions, or the mean squared error over the variance."""
-    if task == "classification":
-        return float(np.mean(predicted != truth))
-    variance = float(np.var(truth))
-    if variance == 0:
-        raise ValueError("the target is the same in all rows tested, so nMSE is not defined")
-    return float(np.mean((predicted - truth) ** 2) / variance)
-
-
 def feature_relevance(model: Pipeline, X: FloatArray) -> list[tuple[str, float]]:
     """Return each feature's share in the learned squared distance, largest first.
 
-    r_j ∝ M_jj var_j over the scaled training rows X (n, d), M mapped back through the PCA if
-    there is one. Empty where the distance is the plain one or not linear.
+    Empty where the distance is the plain one or not linear.
     """
-    components = getattr(model[-1].metric_, "components_", None)
-    if components is None:
-        return []
+    metric, prepare = model[-1].metric_, model["prepare"]
     filled = model["impute"].transform(X) if "impute" in model.named_steps else X
-    scaled = Preparation(scale=model["prepare"].scale).fit_transform(filled)
-    through: FloatArray = np.asarray(components, dtype=np.float64)
-    if model["prepare"].n_components is not None:
-        through = through @ model["prepare"].axes_
-    shares = np.einsum("ij,ij->j", through, through) * scaled.var(axis=0)
-    shares = shares / (shares.sum() or 1.0)
+    if not maps_linearly(metric, prepare.transform(filled[:16])):
+        return []
+    shares = relevance_of(metric.components_, prepare, filled)
     names = model["columns"].feature_names_
     return [(names[j], float(shares[j])) for j in np.argsort(-shares, kind="stable")]

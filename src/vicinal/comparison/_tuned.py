@@ -8,28 +8,22 @@ errors of the plain distance, which the mean of all rows does not.
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from vicinal._types import AnyArray, BoolArray, FloatArray, IntArray, Task
-from vicinal.comparison._execute import (
-    collect_notes,
-    predict_from,
-    record_head,
-    score,
-    seed_everything,
-)
+from vicinal._types import AnyArray, BoolArray, FloatArray, Fold, Task
+from vicinal.comparison._execute import Prediction
 from vicinal.comparison._rows import PreparedFold
-from vicinal.data._protocols import kfold
+from vicinal.comparison._scoring import predict_from, prediction_error
+from vicinal.data import kfold
 from vicinal.index import ExactIndex
-from vicinal.methods._table import get_method, make_metric
+from vicinal.methods import Method, make_learner
 from vicinal.predict import KNNClassifier, KNNRegressor, RadiusClassifier, RadiusRegressor
-from vicinal.runs._cells import HNN, KNN, Cell, Neighbors
-from vicinal.runs._journal import Record
-from vicinal.runs._meter import Elapsed, PeakMemory, Stopwatch
+from vicinal.runs import HNN, KNN, Cell, Elapsed, Neighbors, Stopwatch
 
 KS = (1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 23, 29, 37, 50)
 # Radii within which, on average, half a row up to half of all rows lie.
@@ -37,74 +31,32 @@ N_RADII = 24
 LEAST_WITHIN, MOST_WITHIN = 0.5, 0.5
 # The neighbours a learner's own cross-validation looks at, where it asks for a number.
 K_OF_FIT = 7
-
-
-@dataclass(frozen=True)
-class Half:
-    """One half of the mapped training rows as queries to the other.
-
-    ``squared`` (m, n) distances, ``targets`` (n,) of the rows searched, ``truth`` (m,).
-    """
-
-    squared: FloatArray
-    targets: AnyArray
-    truth: AnyArray
+# Pairs of rows that may be in memory at once.
+MOST_PAIRS = 2**22
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """A fold as the fitted metric sees it, and what the fit cost."""
+    """Rows as the fitted metric sees them, their targets, and what the fit cost."""
 
     X_train: AnyArray
+    y_train: AnyArray
     X_test: AnyArray
+    task: Task
     fit: Elapsed
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Predictions for the test part, what was chosen for them, and queries without neighbours."""
-
-    predicted: AnyArray
-    chosen: float
-    n_fallbacks: int
-    cost: Elapsed
-
-
-def measure_tuned(cell: Cell, prepared: PreparedFold) -> list[Record]:
-    """Return the records of a cell: one fit serves k-NN and h-NN, and is charged to each."""
-    task = prepared.dataset.task
-    seed_everything(cell.setting.seed)
-    memory = PeakMemory()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        mapped = map_fold(cell, prepared)
-        halves = split_in_halves(mapped.X_train, prepared.y_train, task, cell.setting.seed)
-        verdicts = {kind: decide(kind, mapped, prepared, halves) for kind in cell.ks}
-    shared = {"peak_mb": memory.read(), "notes": collect_notes(caught)}
-    return [
-        {**record_head(cell, kind), **_figures(mapped, prepared, verdict), **shared}
-        for kind, verdict in verdicts.items()
-    ]
+def predict_tuned(
+    cell: Cell, method: Method, prepared: PreparedFold
+) -> dict[Neighbors | None, Prediction]:
+    """Return what k-NN and h-NN predict: one fit serves both, and is charged to each."""
+    mapped = map_fold(cell, method, prepared)
+    labels = mapped.y_train if mapped.task == "classification" else None
+    halves = kfold(len(mapped.y_train), 2, labels=labels, seed=cell.setting.seed)
+    return {kind: decide(kind, mapped, halves) for kind in cell.ks}
 
 
-def _figures(mapped: Mapped, prepared: PreparedFold, verdict: Verdict) -> Record:
-    error, wrong = score(verdict.predicted, prepared.y_test, prepared.dataset.task)
-    return {
-        "status": "ok",
-        "error": error,
-        "wrong": wrong,
-        "chosen": verdict.chosen,
-        "n_fallbacks": verdict.n_fallbacks,
-        "n_train": len(prepared.y_train),
-        "n_test": len(prepared.y_test),
-        "fit_seconds": mapped.fit.wall,
-        "fit_cpu_seconds": mapped.fit.cpu,
-        "predict_seconds": verdict.cost.wall,
-        "predict_cpu_seconds": verdict.cost.cpu,
-    }
-
-
-def map_fold(cell: Cell, prepared: PreparedFold) -> Mapped:
+def map_fold(cell: Cell, method: Method, prepared: PreparedFold) -> Mapped:
     """Fit the cell's metric to the training part and map both parts.
 
     Raises
@@ -112,129 +64,101 @@ def map_fold(cell: Cell, prepared: PreparedFold) -> Mapped:
     ValueError
         Where the learned map leaves the finite numbers.
     """
-    metric = make_metric(get_method(cell.method), cell.parameters, K_OF_FIT, cell.setting.seed)
-    if metric is None:
-        return Mapped(prepared.X_train, prepared.X_test, Elapsed(0.0, 0.0))
-    watch = Stopwatch()
-    metric.fit(prepared.X_train, prepared.y_train)
-    fit = watch.read()
-    parts = [np.asarray(metric.transform(X)) for X in (prepared.X_train, prepared.X_test)]
+    task, seed = prepared.dataset.task, cell.setting.seed
+    metric = make_learner(method, task, k=K_OF_FIT, seed=seed, parameters=cell.parameters)
+    parts, fit = (prepared.X_train, prepared.X_test), Elapsed(0.0, 0.0)
+    if metric is not None:
+        watch = Stopwatch()
+        metric.fit(prepared.X_train, prepared.y_train)
+        fit = watch.read()
+        parts = np.asarray(metric.transform(parts[0])), np.asarray(metric.transform(parts[1]))
     if not all(np.isfinite(part).all() for part in parts):
         raise ValueError("the learned map gives coordinates that are not finite.")
-    return Mapped(parts[0], parts[1], fit)
+    return Mapped(parts[0], prepared.y_train, parts[1], task, fit)
 
 
-def split_in_halves(X: AnyArray, y: AnyArray, task: Task, seed: int) -> list[Half]:
-    """Return the two halves, each as queries to the other; O(n² d) time, O(n²) memory."""
-    labels = y if task == "classification" else None
-    folds = kfold(len(y), 2, labels=labels, seed=seed)
-    return [
-        Half(squared_distances(X[fold.test], X[fold.train]), y[fold.train], y[fold.test])
-        for fold in folds
-    ]
-
-
-def squared_distances(A: AnyArray, B: AnyArray) -> FloatArray:
-    """Return ‖a − b‖² for all pairs, of shape (m, n), from one product."""
-    A, B = np.asarray(A, np.float64), np.asarray(B, np.float64)
-    centre = B.mean(axis=0)  # near the origin less is lost to rounding
-    A, B = A - centre, B - centre
-    squared = (A**2).sum(axis=1)[:, None] - 2 * (A @ B.T) + (B**2).sum(axis=1)
-    return np.maximum(squared, 0.0)
-
-
-def decide(kind: Neighbors, mapped: Mapped, prepared: PreparedFold, halves: list[Half]) -> Verdict:
+def decide(kind: Neighbors | None, mapped: Mapped, halves: Sequence[Fold]) -> Prediction:
     """Choose k or the radius on the halves, and predict the test part with it."""
-    task = prepared.dataset.task
-    model: Any
+    X, y, task = mapped.X_train, mapped.y_train, mapped.task
     watch = Stopwatch()
+    alone = np.zeros(len(mapped.X_test), bool)
+    chosen: float
     if kind == KNN:
-        chosen = float(choose_k(halves, task))
-        model = (KNNClassifier if task == "classification" else KNNRegressor)(int(chosen))
+        chosen = choose_k(X, y, task, halves)
+        predicted = _nearest(task, int(chosen)).fit(X, y).predict(mapped.X_test)
     elif kind == HNN:
-        chosen = choose_radius(halves, task)
-        model = (RadiusClassifier if task == "classification" else RadiusRegressor)(chosen)
+        chosen = choose_radius(X, y, task, halves)
+        predicted, alone = predict_within(chosen, X, y, mapped.X_test, task)
     else:
         raise ValueError(f"neighbours are a number, {KNN!r} or {HNN!r}, got {kind!r}.")
-    predicted = model.fit(mapped.X_train, prepared.y_train).predict(mapped.X_test)
-    alone = np.zeros(len(predicted), bool)
-    if kind == HNN:
-        predicted, alone = follow_nearest(predicted, chosen, mapped, prepared.y_train)
-    return Verdict(predicted, chosen, int(alone.sum()), watch.read())
+    more = {"chosen": float(chosen), "n_fallbacks": int(alone.sum())}
+    return Prediction(predicted, mapped.fit, watch.read(), more)
 
 
-def follow_nearest(
-    predicted: AnyArray, radius: float, mapped: Mapped, y_train: AnyArray
-) -> tuple[AnyArray, BoolArray]:
-    """Give queries without a row within the radius what the nearest row has; say which."""
-    squared, rows = ExactIndex(mapped.X_train).query(mapped.X_test, 1)
-    alone = squared[:, 0] > radius**2
-    return np.where(alone, y_train[rows[:, 0]], predicted), alone
+def _nearest(task: Task, k: int) -> Any:
+    return (KNNClassifier if task == "classification" else KNNRegressor)(n_neighbors=k)
 
 
-def choose_k(halves: list[Half], task: Task) -> int:
+def choose_k(X: AnyArray, y: AnyArray, task: Task, halves: Sequence[Fold]) -> int:
     """Return the number of neighbours of least error, the smallest of equals."""
-    most = min(len(half.targets) for half in halves)
+    most = min(len(half.train) for half in halves)
     ks = [k for k in KS if k <= most]
-    errors = [[_k_error(half, order, k, task) for k in ks] for half, order in _ordered(halves, ks)]
-    return ks[int(np.argmin(np.mean(errors, axis=0)))]
+    errors = np.zeros(len(ks))
+    for half in halves:
+        model = _nearest(task, ks[-1]).fit(X[half.train], y[half.train])
+        near = model.kneighbors(X[half.test], return_distance=False)
+        found = [predict_from(near, y[half.train], k, task) for k in ks]
+        errors += [prediction_error(each, y[half.test], task) for each in found]
+    return ks[int(np.argmin(errors))]
 
 
-def _ordered(halves: list[Half], ks: list[int]) -> list[tuple[Half, IntArray]]:
-    return [(half, nearest(half.squared, ks[-1])) for half in halves]
-
-
-def _k_error(half: Half, order: IntArray, k: int, task: Task) -> float:
-    return score(predict_from(order, half.targets, k, task), half.truth, task)[0]
-
-
-def nearest(squared: FloatArray, k: int) -> IntArray:
-    """Return the columns of the k smallest entries of each row, ascending, of shape (m, k)."""
-    k = min(k, squared.shape[1])
-    some = np.argpartition(squared, k - 1, axis=1)[:, :k]
-    order = np.argsort(np.take_along_axis(squared, some, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(some, order, axis=1)
-
-
-def choose_radius(halves: list[Half], task: Task) -> float:
+def choose_radius(X: AnyArray, y: AnyArray, task: Task, halves: Sequence[Fold]) -> float:
     """Return the radius of least error, the smallest of equals."""
-    squared_radii = candidate_radii(halves)
-    errors = [radius_errors(half, squared_radii, task) for half in halves]
-    return float(np.sqrt(squared_radii[int(np.argmin(np.mean(errors, axis=0)))]))
+    radii = candidate_radii(X, halves)
+    errors = np.zeros(len(radii))
+    for half in halves:
+        for number, radius in enumerate(radii):
+            parts = X[half.train], y[half.train], X[half.test]
+            predicted, _ = predict_within(float(radius), *parts, task)
+            errors[number] += prediction_error(predicted, y[half.test], task)
+    return float(radii[int(np.argmin(errors))])
 
 
-def candidate_radii(halves: list[Half]) -> FloatArray:
-    """Return squared radii that hold, on average, from half a row to half of all rows."""
-    squared = np.concatenate([half.squared.ravel() for half in halves])
-    n = halves[0].squared.shape[1]
+def candidate_radii(X: AnyArray, halves: Sequence[Fold]) -> FloatArray:
+    """Return radii that hold, on average, from half a row to half of all rows.
+
+    Quantiles of the distances between the halves; of a part of the queries where all pairs would
+    not fit in memory.
+    """
+    n = len(halves[0].train)
+    squared = np.concatenate([_some_distances(X, half) for half in halves])
     shares = np.geomspace(LEAST_WITHIN / n, MOST_WITHIN, N_RADII)
     places = np.minimum((shares * squared.size).astype(np.int64), squared.size - 1)
     found = np.unique(np.partition(squared, places)[places])
     # Rounding must not put a row just outside of its own radius; and a radius is not zero.
     positive = found[found > 0]
-    return positive * (1 + 1e-9) if len(positive) else np.array([1.0])
+    return np.sqrt(positive * (1 + 1e-9)) if len(positive) else np.array([1.0])
 
 
-def radius_errors(half: Half, squared_radii: FloatArray, task: Task) -> FloatArray:
-    """Return the error of prediction from all rows within each radius, of shape (R,)."""
-    predict = _radius_votes if task == "classification" else _radius_means
-    return np.array(
-        [score(predict(half, squared), half.truth, task)[0] for squared in squared_radii]
-    )
+def _some_distances(X: AnyArray, half: Fold) -> FloatArray:
+    every = -(-len(half.test) * len(half.train) // MOST_PAIRS)
+    queries = np.asarray(X[half.test[::every]], np.float64)
+    pairs: FloatArray = cdist(queries, np.asarray(X[half.train], np.float64), "sqeuclidean")
+    return pairs.ravel()
 
 
-def _radius_means(half: Half, squared_radius: float) -> FloatArray:
-    within = (half.squared <= squared_radius).astype(np.float64)
-    counts = within.sum(axis=1)
-    means = within @ half.targets / np.maximum(counts, 1)
-    return np.where(counts > 0, means, half.targets[half.squared.argmin(axis=1)])
+def predict_within(
+    radius: float, X: AnyArray, y: AnyArray, queries: AnyArray, task: Task
+) -> tuple[AnyArray, BoolArray]:
+    """Return what the rows within a radius say of each query, and which queries have none.
 
-
-def _radius_votes(half: Half, squared_radius: float) -> IntArray:
-    """Return the winner within the radius; the nearest row breaks ties that it is part of."""
-    n_classes = int(half.targets.max()) + 1
-    indicators = np.eye(n_classes, dtype=np.float32)[half.targets]
-    within = (half.squared <= squared_radius).astype(np.float32)
-    votes = within @ indicators
-    votes += 0.5 * indicators[half.squared.argmin(axis=1)]
-    return np.asarray(votes.argmax(axis=1))
+    Those follow the nearest row. Queries are asked block by block: O(n) memory.
+    """
+    kind = RadiusClassifier if task == "classification" else RadiusRegressor
+    model = kind(radius=radius).fit(X, y)
+    size = max(1, MOST_PAIRS // len(X))
+    blocks = [queries[start : start + size] for start in range(0, len(queries), size)]
+    predicted = np.concatenate([model.predict(block) for block in blocks])
+    squared, rows = ExactIndex(X).query(queries, 1)
+    alone = squared[:, 0] > radius**2
+    return np.where(alone, y[rows[:, 0]], predicted), alone

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, BoolArray, Dataset, IntArray
+from vicinal.data import random_splits
 
 REST = "rest"
 
@@ -78,3 +79,28 @@ def take_rows(dataset: Dataset, rows: IntArray) -> Dataset:
 
 def _take_extra(value: AnyArray, rows: IntArray, n: int) -> AnyArray:
     return value[rows] if np.ndim(value) and len(value) == n else value
+
+
+def sample_dataset(dataset: Dataset, size: int, seed: int) -> Dataset:
+    """Return ``size`` random rows, with test part and classes in proportion.
+
+    No class that has two rows or more is left with fewer than two, so there may be a few more.
+    """
+    n = len(dataset.y)
+    if size >= n:
+        return dataset
+    strata = _strata(dataset)
+    (fold,) = random_splits(n, 1, size, n - size, labels=strata, seed=seed)
+    members = np.split(np.argsort(strata, kind="stable"), np.cumsum(np.bincount(strata))[:-1])
+    kept = set(fold.train.tolist())
+    for rows in members:  # a single member has no neighbour of its kind
+        lacking = 2 - sum(int(row) in kept for row in rows)
+        kept.update([int(row) for row in rows if int(row) not in kept][: max(0, lacking)])
+    return take_rows(dataset, np.array(sorted(kept)))
+
+
+def _strata(dataset: Dataset) -> IntArray:
+    """Number the combinations of class and official part."""
+    labels = dataset.y if dataset.task == "classification" else np.zeros(len(dataset.y), np.int64)
+    part = np.zeros(len(labels), np.int64) if dataset.is_test is None else dataset.is_test
+    return np.unique(2 * labels.astype(np.int64) + part, return_inverse=True)[1]

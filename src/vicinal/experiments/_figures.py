@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vicinal.experiments._published import Experiment
-from vicinal.methods._table import get_method
+from vicinal.methods import get_method
 
 QUOTED = {"gblmnn": "GB-LMNN", "knca": "k-NCA"}
 

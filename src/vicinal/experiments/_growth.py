@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vicinal._types import FloatArray
-from vicinal.comparison._compare import plan_comparison
-from vicinal.comparison._rows import load_rows
-from vicinal.runs._cells import Cell, Source
-from vicinal.runs._journal import Record
+from vicinal.comparison import Question, load_rows, plan_comparison
+from vicinal.runs import Cell, Record, Source
 
 # Below this a fit is mostly overhead, and its growth says nothing.
 SHORTEST = 0.02
@@ -57,14 +55,14 @@ def plan_growth(
     too_large = [size for size in sizes if size > n]
     if too_large:
         raise ValueError(
-            f"--sizes {too_large[0]:,} is more than the {n:,} rows of {source.name}; "
+            f"a size of {too_large[0]:,} is more than the {n:,} rows of {source.name}; "
             f"use at most {n:,}."
         )
     cells: list[Cell] = []
     for size in sorted(set(sizes)):
-        plan = plan_comparison(
-            replace(source, limit=size), methods=methods, ks=(k,), protocol="kfold", seed=seed
-        )
+        names = None if methods is None else tuple(methods)
+        sample = replace(source, limit=size)
+        plan = plan_comparison(Question(sample, names, (k,), protocol="kfold", seed=seed))
         cells += [cell for cell in plan.cells if cell.fold == 0]
     return cells
 

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from vicinal.runs._cells import HNN, KNN, Neighbors
+from vicinal.runs import HNN, KNN, Neighbors
 
 CHOSEN = "cv"
 

@@ -11,16 +11,23 @@ from typing import Any
 
 from vicinal import __version__
 from vicinal._writing import write_atomically
-from vicinal.comparison._synthetic import SYNTHETIC
+from vicinal.comparison import SYNTHETIC
 from vicinal.experiments._outcomes import Outcome, outcome_record
 from vicinal.experiments._published import Experiment
 from vicinal.experiments._results_page import results_markdown
-from vicinal.methods._table import get_method
-from vicinal.runs._cells import Cell, Neighbors, Setting, Source, record_key
-from vicinal.runs._folder import RunFolder
-from vicinal.runs._journal import Record
-from vicinal.runs._pool import WorkerPool
-from vicinal.runs._runner import Listener, run_cells
+from vicinal.methods import get_method
+from vicinal.runs import (
+    Cell,
+    Listener,
+    Neighbors,
+    Record,
+    RunFolder,
+    Setting,
+    Source,
+    WorkerPool,
+    record_key,
+    run_cells,
+)
 
 QUICK_ROWS = 2000
 QUICK_FOLDS = 2

@@ -8,7 +8,7 @@ from typing import Any
 from vicinal.experiments._figures import figure, method_title, printed_spread
 from vicinal.experiments._outcomes import tally
 from vicinal.experiments._published import Experiment
-from vicinal.runs._cells import HNN, KNN
+from vicinal.runs import HNN, KNN
 
 Record = Mapping[str, Any]
 Pair = tuple[Experiment, Record]

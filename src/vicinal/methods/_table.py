@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from vicinal.methods._making import takes_neighbors
 
 if TYPE_CHECKING:  # the command line reads this table for its help, and must not load NumPy
     from vicinal._types import Task
 
 EUCLIDEAN = "euclidean"
+BOTH: tuple[Task, ...] = ("classification", "regression")
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to measure nearness, by name.
+    """A way to measure nearness, or to do without it, by name.
 
     Attributes
     ----------
     name, title : str
         What the user types, and what tables show.
-    factory : str or None
-        "package.module:Class" of the metric learner, imported only where it runs; None is the
-        plain Euclidean distance.
+    factory : str, mapping of task to str, or None
+        "package.module:Class" of the learner, imported only where it runs; None is the plain
+        Euclidean distance.
     tasks : tuple of "classification" and "regression"
     depends_on_k : bool
         Whether the learner takes ``n_neighbors``, so that every k needs a fit of its own.
@@ -33,22 +34,35 @@ class Method:
         Whether ``compare`` runs it unless told otherwise.
     parameters : mapping
         Arguments of the learner that differ from its own defaults.
+    wraps : str or None
+        "package.module:Class" of the learner that is the argument ``estimator`` of this one.
+    reference : bool
+        Whether it is a model of its own that asks no neighbours.
+    estimator : estimator or None
+        A learner of the user's own instead of a factory; it is cloned, never changed.
     citation : str
         A BibTeX key.
     """
 
     name: str
     title: str
-    factory: str | None
+    factory: str | Mapping[Task, str] | None
     tasks: tuple[Task, ...] = ("classification",)
     depends_on_k: bool = False
     default: bool = True
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    wraps: str | None = None
+    reference: bool = False
+    estimator: Any = None
     citation: str = ""
+
+    def factory_for(self, task: Task) -> str | None:
+        """Return the import path of the learner for a task."""
+        return self.factory[task] if isinstance(self.factory, Mapping) else self.factory
 
 
 METHODS = (
-    Method(EUCLIDEAN, "Euclidean", None, tasks=("classification", "regression")),
+    Method(EUCLIDEAN, "Euclidean", None, tasks=BOTH),
     Method("lda", "LDA", "vicinal.baselines:LDA", citation="fisher1936"),
     Method("lmnn", "LMNN", "vicinal.baselines:LMNN", depends_on_k=True, citation="weinberger2009"),
     Method("nca", "NCA", "vicinal.baselines:NCA", citation="goldberger2004"),
@@ -63,7 +77,7 @@ METHODS = (
         "gw",
         "GW",
         "vicinal.metric:GradientWeights",
-        tasks=("classification", "regression"),
+        tasks=BOTH,
         default=False,
         depends_on_k=True,
         citation="kpotufe2016",
@@ -80,7 +94,7 @@ METHODS = (
         "relieff",
         "ReliefF",
         "vicinal.metric:ReliefF",
-        tasks=("classification", "regression"),
+        tasks=BOTH,
         default=False,
         citation="kononenko1994",
     ),
@@ -94,6 +108,44 @@ METHODS = (
         citation="trivedi2018",
     ),
     Method("ejop", "EJOP", "vicinal.metric:EJOP", depends_on_k=True, citation="trivedi2018"),
+    Method(
+        "hgb",
+        "gradient boosting",
+        {
+            "classification": "sklearn.ensemble:HistGradientBoostingClassifier",
+            "regression": "sklearn.ensemble:HistGradientBoostingRegressor",
+        },
+        tasks=BOTH,
+        default=False,
+        reference=True,
+    ),
+    Method(
+        "forest",
+        "random forest",
+        {
+            "classification": "sklearn.ensemble:RandomForestClassifier",
+            "regression": "sklearn.ensemble:RandomForestRegressor",
+        },
+        tasks=BOTH,
+        default=False,
+        reference=True,
+    ),
+    Method(
+        "svm",
+        "SVM",
+        {"classification": "sklearn.svm:SVC", "regression": "sklearn.svm:SVR"},
+        tasks=BOTH,
+        default=False,
+        reference=True,
+    ),
+    Method(
+        "logistic",
+        "logistic regression",
+        "sklearn.linear_model:LogisticRegression",
+        default=False,
+        parameters={"max_iter": 1000},
+        reference=True,
+    ),
 )
 
 
@@ -122,20 +174,31 @@ def get_method(name: str) -> Method:
 
 def _outside_method(path: str) -> Method:
     """A learner of the user's own, given by its import path."""
-    factory = import_factory(path)
-    try:
-        takes_k = "n_neighbors" in inspect.signature(factory).parameters
-    except (TypeError, ValueError):
-        takes_k = False
-    return Method(
-        path, path.rpartition(":")[2], path, ("classification", "regression"), depends_on_k=takes_k
-    )
+    title = path.rpartition(":")[2]
+    return Method(path, title, path, BOTH, depends_on_k=takes_neighbors(path))
+
+
+def own_method(estimator: Any, title: str = "") -> Method:
+    """Return a method made of an estimator object, which keeps its own parameters."""
+    if isinstance(estimator, type) or not all(hasattr(estimator, v) for v in ("fit", "transform")):
+        raise ValueError(
+            "a method is a name, or a metric learner (an object with fit and transform); got "
+            f"{estimator!r}."
+        )
+    name = " ".join(repr(estimator).split())
+    return Method(name, title or type(estimator).__name__, None, BOTH, estimator=estimator)
 
 
 def choose_methods(
-    names: Iterable[str] | None, task: Task, add: Iterable[str] = (EUCLIDEAN,)
+    names: Iterable[str | Method] | None,
+    task: Task,
+    *,
+    references: bool = False,
+    add: Iterable[str] = (EUCLIDEAN,),
 ) -> tuple[Method, ...]:
     """Return the methods asked for (None: the default ones) after those that are always run.
+
+    ``references`` adds every reference that is made for the task.
 
     Raises
     ------
@@ -145,34 +208,11 @@ def choose_methods(
     if names is None:
         chosen = [method for method in list_methods(task) if method.default]
     else:
-        chosen = [get_method(name) for name in names]
+        chosen = [n if isinstance(n, Method) else get_method(n) for n in names]
     unfit = [method.name for method in chosen if task not in method.tasks]
     if unfit:
         fit = ", ".join(method.name for method in list_methods(task))
         raise ValueError(f"{', '.join(unfit)}: not made for {task}. Methods that are: {fit}.")
     always = [get_method(name) for name in add]
-    return tuple({method.name: method for method in (*always, *chosen)}.values())
-
-
-def import_factory(path: str) -> Any:
-    """Return what "module:name" points to; refuse with a ValueError that says what is missing."""
-    module, _, name = path.partition(":")
-    try:
-        return getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"method {path!r} cannot be imported: {error}") from error
-
-
-def make_metric(method: Method, parameters: Mapping[str, Any], k: int, seed: int) -> Any:
-    """Return the unfitted learner of a method (None for Euclidean).
-
-    ``n_neighbors`` and ``random_state`` are filled in where the learner takes them and the
-    parameters do not set them.
-    """
-    if method.factory is None:
-        return None
-    factory = import_factory(method.factory)
-    accepted = inspect.signature(factory).parameters
-    filled = {"random_state": seed} | ({"n_neighbors": k} if method.depends_on_k else {})
-    offered = {name: value for name, value in filled.items() if name in accepted}
-    return factory(**{**offered, **method.parameters, **parameters})
+    more = [method for method in list_methods(task) if references and method.reference]
+    return tuple({method.name: method for method in (*always, *chosen, *more)}.values())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,17 @@ from ._smooth import density, smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class ErrorLine:
+    """A method's mean errors and their spreads at some k."""
+
+    title: str
+    ks: tuple[int, ...]
+    means: tuple[float, ...]
+    spreads: tuple[float, ...]
+
 
 ACCENT, INK, QUIET = LIGHT[0], "#1b1d21", "#565b63"
 CURVE = LIGHT[1]
@@ -55,6 +67,42 @@ def draw_bars(ax: Axes, shares: FloatArray, names: Sequence[str]) -> None:
         )
     ax.set_xlim(0, 1.15 * float(shares.max(initial=0.0)) or 1.0)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    _bare(ax)
+
+
+def draw_heat(ax: Axes, grid: FloatArray) -> None:
+    """A picture (h, w) of values from zero up, bright where they are large."""
+    ax.imshow(grid, cmap="viridis", vmin=0.0, interpolation="nearest")
+    ax.set_axis_off()
+
+
+def draw_errors(ax: Axes, lines: Sequence[ErrorLine], ks: Sequence[int]) -> None:
+    """Errors against k, a line a method with its spread; neighbouring whiskers stand apart."""
+    for number, line in enumerate(lines):
+        shift = min(0.1, 0.5 / len(lines)) * (number - (len(lines) - 1) / 2)
+        at = np.array([ks.index(k) for k in line.ks]) + shift
+        style: dict[str, Any] = {
+            "color": LIGHT[number % N_COLOURS],
+            "marker": MARKERS[number % len(MARKERS)],
+        }
+        dash = ("-", "--", ":")[number // N_COLOURS % 3]  # colours come round again
+        ax.errorbar(at, line.means, line.spreads, label=line.title, linestyle=dash, **style)
+    ax.set_xticks(range(len(ks)), [str(k) for k in ks])
+    ax.margins(x=0.08)
+    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.grid(axis="y", linewidth=0.5, alpha=0.5)
+    _bare(ax)
+
+
+def draw_dots(ax: Axes, lines: Sequence[ErrorLine]) -> None:
+    """One error a method with its spread, the smallest on top."""
+    order = sorted(lines, key=lambda line: line.means[0])
+    for y, line in enumerate(order):
+        colour = ACCENT if y == 0 else QUIET
+        ax.errorbar(line.means, [y], xerr=line.spreads, color=colour, marker="o", linestyle="none")
+    ax.set_yticks(range(len(order)), [shorten(line.title, 32) for line in order])
+    ax.set_ylim(len(order) - 0.4, -0.6)
+    ax.grid(axis="x", linewidth=0.5, alpha=0.5)
     _bare(ax)
 
 

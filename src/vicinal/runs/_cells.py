@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from vicinal import __version__
-from vicinal.methods._table import Method
 
 # How many neighbours predict: a number of them, or one of two that the training part decides:
 # as many as its cross-validation finds best, or all within the radius it finds best.
@@ -22,9 +21,10 @@ class Source:
     """Where rows come from: a known data set, or a table with one column to predict.
 
     ``digest`` is the SHA-256 of the table's file: the results belong to its contents, not to
-    the place where it lies. ``limit`` takes a random sample of so many rows. ``sides`` makes two
-    classes of several, "text | rest" or "Fir | Pine", and leaves out the rows of neither;
-    ``n_features`` keeps the first so many columns.
+    the place where it lies. ``held`` rows are arrays of the caller's own: in memory, or in a file
+    at ``path`` that was written for the workers. ``limit`` takes a random sample of so many rows.
+    ``sides`` makes two classes of several, "text | rest" or "Fir | Pine", and leaves out the rows
+    of neither; ``n_features`` keeps the first so many columns.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Source:
     limit: int | None = None
     sides: str | None = None
     n_features: int | None = None
+    held: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,23 @@ class Setting:
     def identify(self) -> dict[str, Any]:
         """Return what the results depend on, as JSON values: all but the place of the file."""
         identity = asdict(replace(self, source=replace(self.source, path=None)))
-        for name in ("sides", "n_features"):  # absent where not used, as before there were any
-            if identity["source"][name] is None:
+        for name in ("sides", "n_features", "held"):  # absent where not used
+            if not identity["source"][name]:
                 del identity["source"][name]
         return identity
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The unit of work: one method on one fold, at every k its one fit serves."""
+    """The unit of work: one method on one fold, at every k its one fit serves.
+
+    A model that asks no neighbours has the single k None.
+    """
 
     setting: Setting
     fold: int
     method: str
-    ks: tuple[Neighbors, ...]
+    ks: tuple[Neighbors | None, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -76,12 +80,12 @@ class Cell:
         """Whether the number of neighbours, or their radius, is left to cross-validation."""
         return any(isinstance(k, str) for k in self.ks)
 
-    def keys(self) -> dict[Neighbors, str]:
+    def keys(self) -> dict[Neighbors | None, str]:
         """Return the key of each k's record."""
         return {k: record_key(self, k) for k in self.ks}
 
 
-def record_key(cell: Cell, k: Neighbors) -> str:
+def record_key(cell: Cell, k: Neighbors | None) -> str:
     """Return 16 hexadecimal digits that name one measurement whatever runs it, and where."""
     identity = {
         "setting": cell.setting.identify(),
@@ -91,26 +95,13 @@ def record_key(cell: Cell, k: Neighbors) -> str:
         "k": k,
         "version": __version__,
     }
-    return digest(identity)[:16]
+    return digest_of(identity)[:16]
 
 
-def digest(value: Any) -> str:
+def digest_of(value: Any) -> str:
     """Return the SHA-256 of a JSON value, whatever the order of its keys."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def plan_cells(
-    setting: Setting, methods: Iterable[Method], ks: Iterable[int], n_folds: int
-) -> list[Cell]:
-    """Return the cells of a comparison, fold by fold, so that a stopped run compares already."""
-    methods, ks = tuple(methods), tuple(ks)
-    return [
-        Cell(setting, fold, method.name, group)
-        for fold in range(n_folds)
-        for method in methods
-        for group in ([(k,) for k in ks] if method.depends_on_k else [ks])
-    ]
 
 
 def cell_to_json(cell: Cell) -> dict[str, Any]:

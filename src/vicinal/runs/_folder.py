@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from vicinal._writing import write_atomically
 from vicinal.runs._journal import Journal, Record, read_records, update_latest
 
+RUNS = Path("vicinal-runs")  # where runs go unless told otherwise
 CONFIGURATION = "config.json"
 RECORDS = "records.jsonl"
 LOCK = "run.lock"
@@ -22,11 +23,21 @@ class WriteError(RuntimeError):
     """Results could not be written; what was written before is whole."""
 
 
-def explain_write_error(path: Path, error: OSError) -> str:
-    """Say what went wrong, what is safe and what to do."""
+@contextmanager
+def writing_to(path: Path) -> Iterator[None]:
+    """Turn a failed write into a :class:`WriteError`: what went wrong, what is safe, what to do."""
+    try:
+        yield
+    except BlockingIOError:  # another run's lock, which has its own words
+        raise
+    except OSError as error:
+        raise WriteError(_explain(path, error)) from error
+
+
+def _explain(path: Path, error: OSError) -> str:
     return (
         f"cannot write to {path}: {error.strerror or error}. What was measured before is kept; "
-        "put that right and run the same command again to go on, or use another folder with --out."
+        "put that right and start the same run again to go on, or use another folder (out)."
     )
 
 
@@ -61,14 +72,10 @@ class RunFolder:
 
     def __enter__(self) -> RunFolder:
         check_folder(self.path)
-        try:
+        with writing_to(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = _take_lock(self.path)
             self._open_locked()
-        except BlockingIOError:
-            raise
-        except OSError as error:
-            raise WriteError(explain_write_error(self.path, error)) from error
         return self
 
     def _open_locked(self) -> None:
@@ -86,12 +93,7 @@ class RunFolder:
         update_latest(self.known, read_records(self.path / RECORDS))
         self._journal = Journal(self.path / RECORDS)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._journal.close()
         os.close(self._lock)
 
@@ -104,10 +106,8 @@ class RunFolder:
             Where they cannot be written.
         """
         records = list(records)
-        try:
+        with writing_to(self.path):
             self._journal.append(records)
-        except OSError as error:
-            raise WriteError(explain_write_error(self.path, error)) from error
         update_latest(self.known, records)
 
     def measured(self, key: str) -> bool:
@@ -135,7 +135,7 @@ def _take_lock(path: Path) -> int:
     except BlockingIOError:
         os.close(file)
         raise BlockingIOError(
-            f"another run is writing to {path}; wait for it, or use another folder with --out."
+            f"another run is writing to {path}; wait for it, or use another folder (out)."
         ) from None
     except (ImportError, OSError):  # a system without locks: two writers are the user's care
         pass
@@ -159,13 +159,13 @@ def _keep_configuration(path: Path, configuration: Mapping[str, Any]) -> None:
     except ValueError:
         raise ValueError(
             f"{path} is damaged, so it cannot be told what the results beside it belong to; "
-            "use --fresh to start over, or another folder with --out."
+            "start over (fresh), or use another folder (out)."
         ) from None
     differences = list(_differences(present, json.loads(json.dumps(configuration))))
     if differences:
         raise ValueError(
             f"{path.parent} holds the results of another configuration ({'; '.join(differences)}); "
-            "use another folder with --out, or --fresh to start over."
+            "use another folder (out), or start over (fresh)."
         )
 
 

@@ -9,12 +9,11 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from types import TracebackType
-from typing import Any
+from typing import Any, Protocol, Self
 
 THREADS = (
     "OMP_NUM_THREADS",
@@ -39,6 +38,34 @@ class Finished:
     index: int
     reply: dict[str, Any] | None
     crash: str
+
+
+class Workers(Protocol):
+    """Whoever does what is asked, one request after another or several at a time."""
+
+    n_workers: int
+
+    def run(self, requests: Sequence[dict[str, Any]]) -> Iterator[Started | Finished]:
+        """Yield the start and the end of each request as they happen."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exception: object) -> None: ...
+
+
+def ask(workers: Workers, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to one request.
+
+    Raises
+    ------
+    RuntimeError
+        Where the worker died over it.
+    """
+    end = next(event for event in workers.run([request]) if isinstance(event, Finished))
+    if end.reply is None:
+        raise RuntimeError(end.crash)
+    return end.reply
 
 
 class Crash(Exception):
@@ -150,15 +177,10 @@ class WorkerPool:
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
 
-    def __enter__(self) -> WorkerPool:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._stopping.set()
         for worker in self._workers:
             worker.stop()
@@ -205,6 +227,33 @@ class WorkerPool:
             except Exception as error:  # a thread that died silently would leave the run waiting
                 crash = f"the process could not be used: {error}"
             events.put(Finished(index, reply, crash))
+
+
+class ThisProcess:
+    """A worker's verbs without a worker: no start-up time, and no shield from a crash.
+
+    Parameters
+    ----------
+    answer : callable
+        From a request to its reply.
+    """
+
+    n_workers = 1
+
+    def __init__(self, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        self._answer = answer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def run(self, requests: Sequence[dict[str, Any]]) -> Iterator[Started | Finished]:
+        """Yield the start and the end of each request as they happen."""
+        for index, request in enumerate(requests):
+            yield Started(index)
+            yield Finished(index, self._answer(request), "")
 
 
 def _next(events: SimpleQueue[Started | Finished]) -> Started | Finished:

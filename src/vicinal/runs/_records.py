@@ -9,7 +9,7 @@ from vicinal.runs._cells import Cell, Neighbors, record_key
 from vicinal.runs._journal import Record
 
 
-def record_head(cell: Cell, k: Neighbors) -> Record:
+def record_head(cell: Cell, k: Neighbors | None) -> Record:
     """Return what every record says of the measurement it is of."""
     return {
         "key": record_key(cell, k),
@@ -24,7 +24,7 @@ def record_head(cell: Cell, k: Neighbors) -> Record:
     }
 
 
-def fail_record(cell: Cell, k: Neighbors, message: str) -> Record:
+def fail_record(cell: Cell, k: Neighbors | None, message: str) -> Record:
     """Return the record of a measurement that could not be made."""
     return {**record_head(cell, k), "status": "failed", "message": message}
 

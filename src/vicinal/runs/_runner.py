@@ -11,7 +11,7 @@ from typing import Any
 from vicinal.runs._cells import Cell, cell_to_json
 from vicinal.runs._folder import RunFolder
 from vicinal.runs._journal import Record
-from vicinal.runs._pool import Finished, WorkerPool
+from vicinal.runs._pool import Finished, WorkerPool, Workers
 from vicinal.runs._records import fail_cell
 
 
@@ -26,22 +26,22 @@ class Progress:
     seconds_left: float | None
     ended: Cell | None = None
     records: tuple[Record, ...] = ()
+    folder: Path | None = None
 
 
 Listener = Callable[[Progress], None]
 
+# Who measures cells, by name: learners are above the engine that runs them.
+MEASURER = "vicinal.comparison:Measurer"
 
-def cell_request(cell: Cell, *, portrait: bool = False) -> dict[str, Any]:
+
+def cell_request(cell: Cell, *, exhibits: Path | None = None) -> dict[str, Any]:
     """Return the request to measure a cell; the reply holds its ``records``.
 
-    With ``portrait`` the first of them says what the fitted metric looks at.
+    What each fit learned goes to the folder ``exhibits``, where that is given.
     """
-    return {"job": "cell", "cell": cell_to_json(cell), "portrait": portrait}
-
-
-def exhibit_request(cell: Cell, path: Path) -> dict[str, Any]:
-    """Return the request to fit a cell of one k again and write what the report shows of it."""
-    return {"job": "exhibit", "cell": cell_to_json(cell), "path": str(path)}
+    place = None if exhibits is None else str(exhibits)
+    return {"job": MEASURER, "do": "measure", "cell": cell_to_json(cell), "exhibits": place}
 
 
 def unmeasured(cells: Iterable[Cell], folder: RunFolder) -> list[Cell]:
@@ -59,8 +59,8 @@ def run_cells(
     *,
     jobs: int = 1,
     listener: Listener | None = None,
-    pool: WorkerPool | None = None,
-    portraits: bool = False,
+    pool: Workers | None = None,
+    exhibits: bool = False,
 ) -> list[Record]:
     """Measure every cell that has no result yet, and return the records of all, in their order.
 
@@ -74,12 +74,12 @@ def run_cells(
         Opened; it says what is known and keeps what is new.
     jobs : int
         Worker processes; the processors are shared out among them.
-    pool : WorkerPool, optional
-        Work in these processes instead, and leave them running.
+    pool : Workers, optional
+        Ask these instead, and leave them running.
     listener : callable, optional
         Called with a :class:`Progress` when a cell starts or ends.
-    portraits : bool
-        Keep, with the cells of the first fold, what each metric looks at.
+    exhibits : bool
+        Keep in the folder, for the cells of the first fold, what each metric learned.
 
     Raises
     ------
@@ -89,9 +89,12 @@ def run_cells(
     left = unmeasured(cells, folder)
     if pool is None:
         with WorkerPool(max(1, min(jobs, len(left)))) as pool:
-            return run_cells(cells, folder, listener=listener, pool=pool, portraits=portraits)
-    tally = _Tally(left, known_records(cells, folder), len(cells), pool.n_workers, listener)
-    requests = [cell_request(cell, portrait=portraits and cell.fold == 0) for cell in left]
+            return run_cells(cells, folder, listener=listener, pool=pool, exhibits=exhibits)
+    tally = _Tally(left, cells, folder, pool.n_workers, listener)
+    requests = [
+        cell_request(cell, exhibits=folder.path if exhibits and cell.fold == 0 else None)
+        for cell in left
+    ]
     for event in pool.run(requests):
         cell = left[event.index]
         if isinstance(event, Finished):
@@ -116,33 +119,24 @@ def known_records(cells: Iterable[Cell], folder: RunFolder) -> list[Record]:
     return [folder.known[key] for key in keys if key in folder.known]
 
 
-def run_exhibit(cell: Cell, path: Path, pool: WorkerPool) -> str:
-    """Write the exhibit of a cell in a worker; return what went wrong, or nothing."""
-    (reply, crash) = next(
-        (event.reply, event.crash)
-        for event in pool.run([exhibit_request(cell, path)])
-        if isinstance(event, Finished)
-    )
-    return crash if reply is None else reply.get("error", "")
-
-
 class _Tally:
     """Keeps count, and an eye on the time."""
 
     def __init__(
         self,
         left: Sequence[Cell],
-        known: Iterable[Record],
-        n_cells: int,
+        cells: Sequence[Cell],
+        folder: RunFolder,
         jobs: int,
         listener: Listener | None,
     ) -> None:
         self._waiting = list(left)
         self._running: list[Cell] = []
-        self._n_cells, self._n_failed, self._jobs = n_cells, 0, jobs
+        self._n_cells, self._n_failed, self._jobs = len(cells), 0, jobs
+        self._folder = folder.path
         self._seconds: dict[str, list[float]] = defaultdict(list)
         self._listener = listener or (lambda progress: None)
-        self._learn(known)
+        self._learn(known_records(cells, folder))
         self._tell(None, ())
 
     def _learn(self, records: Iterable[Record]) -> None:
@@ -172,6 +166,7 @@ class _Tally:
                 seconds_left=self._seconds_left(),
                 ended=ended,
                 records=tuple(records),
+                folder=self._folder,
             )
         )
 
