@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks._measure import Case
 from vicinal import ExactIndex, load_dataset
 from vicinal._kernels._targeted import infer_sets
-from vicinal.metric._all_points import infer_over_points
+from vicinal.metric.inference._all_points import infer_over_points
 
 K = 7
 COLD = """
@@ -23,7 +23,7 @@ import time, numpy as np
 from numba import njit
 njit(lambda a: a)(1)  # what any first compilation takes is numba's
 from vicinal import gerrymandering_loss
-from vicinal.metric._all_points import infer_over_points
+from vicinal.metric.inference._all_points import infer_over_points
 start = time.process_time()
 gerrymandering_loss(np.ones(3, np.float32), [0, 0, 1], 0, 1)
 X, y = np.eye(9, dtype=np.float32), np.arange(9, dtype=np.int32) % 2

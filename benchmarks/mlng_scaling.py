@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks._measure import Case, circumstances
 from vicinal import MLNG
-from vicinal.metric import _factored
+from vicinal.metric.gerrymander import _factored
 
 ROWS = (2_000, 8_000, 32_000, 128_000)
 FIXED = {"init": "lda", "learning_rate": 0.1, "max_iter": 12}

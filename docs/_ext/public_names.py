@@ -12,7 +12,7 @@ SECTIONS = {
     "vicinal.metric": "Metric learners and inference",
     "vicinal.scale": "Distributed fits",
     "vicinal.report": "Plots",
-    "vicinal.baselines": "Rivals",
+    "vicinal.rivals": "Rivals",
     "vicinal.index": "Search",
     "vicinal.predict": "Prediction and model files",
 }

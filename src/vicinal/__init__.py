@@ -23,7 +23,7 @@ _HOMES = {
         "gradient_metric",
         "ReliefF",
     ),
-    "vicinal.baselines": ("LDA", "LMNN", "NCA"),
+    "vicinal.rivals": ("LDA", "LMNN", "NCA"),
     "vicinal.scale": ("fit_distributed",),
     "vicinal.comparison": ("compare",),
     "vicinal.report": ("Comparison", "plot_relevance", "plot_spectrum", "plot_summary"),

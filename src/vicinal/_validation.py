@@ -33,6 +33,7 @@ def check_classification_input(
 
     ``reset=False`` holds X to the columns an earlier fit saw.
     """
+    refuse_distributed(estimator, X, y)
     X, y = validate_data(
         estimator,
         X,
@@ -57,16 +58,13 @@ def check_at_least_two_classes(estimator: Any, classes: AnyArray) -> None:
 
 def check_neighbors(n_neighbors: Any, n_samples: int) -> int:
     """Return k as an int; refuse values that are not whole, below 1 or above the sample."""
-    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, (int, np.integer)):
-        raise ValueError(f"n_neighbors must be a whole number, got {n_neighbors!r}.")
-    if n_neighbors < 1:
-        raise ValueError(f"n_neighbors must be at least 1, got {n_neighbors}.")
-    if n_neighbors > n_samples:
+    k = check_whole("n_neighbors", n_neighbors)
+    if k > n_samples:
         raise ValueError(
-            f"n_neighbors={n_neighbors} is more than the n_samples={n_samples} there are to "
+            f"n_neighbors={k} is more than the n_samples={n_samples} there are to "
             f"choose from; use at most {n_samples}."
         )
-    return int(n_neighbors)
+    return k
 
 
 def check_pairs(estimator: Any, pairs: AnyArray) -> FloatArray:
@@ -84,6 +82,7 @@ def check_regression_input(
     estimator: Any, X: AnyArray, y: AnyArray, *, accept_sparse: bool = False
 ) -> tuple[AnyArray, FloatArray]:
     """Return X and y as floats; y may have several columns."""
+    refuse_distributed(estimator, X, y)
     X, y = validate_data(
         estimator,
         X,
@@ -98,16 +97,111 @@ def check_regression_input(
 
 def check_target_input(estimator: Any, X: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Return dense X as floats and y (n,) as it is: numbers or class names."""
-    refuse_distributed(estimator, X)
+    refuse_distributed(estimator, X, y)
     X, y = validate_data(estimator, X, y, dtype=list(FLOATS))
     return X, y
 
 
-def refuse_distributed(estimator: Any, X: Any) -> None:
-    """Refuse a dask collection, which would be gathered in one place without a word."""
-    if type(X).__module__.partition(".")[0].startswith("dask"):
+def refuse_distributed(estimator: Any, X: Any, y: Any = None) -> None:
+    """Refuse dask collections, which would be gathered in one place without a word.
+
+    Learners that :func:`vicinal.scale.fit_distributed` takes have a true ``_fits_distributed``.
+    """
+    for name, value in (("X", X), ("y", y)):
+        if not type(value).__module__.partition(".")[0].startswith("dask"):
+            continue
+        in_place = ""
+        if getattr(estimator, "_fits_distributed", False):
+            in_place = "vicinal.scale.fit_distributed(estimator, X, y) fits it in place. Otherwise "
         raise ValueError(
-            f"X is a dask collection, which {type(estimator).__name__}.fit would gather in memory; "
-            "gradient metrics fit it in place by vicinal.scale.fit_distributed(estimator, X, y). "
-            "Otherwise pass X.compute()."
+            f"{name} is a dask collection, which {type(estimator).__name__}.fit would gather in "
+            f"memory; {in_place}pass {name}.compute()."
         )
+
+
+def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    """Refuse a value that is not one of the allowed."""
+    if value not in allowed:
+        listed = ", ".join(repr(option) for option in allowed)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def check_whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number of at least ``least`` and, where given, at most ``most``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} must be a whole number, got {value!r}.")
+    if value < least or (most is not None and value > most):
+        upper = "" if most is None else f" and at most {most}"
+        raise ValueError(f"{name} must be at least {least}{upper}, got {value}.")
+    return int(value)
+
+
+def check_components(n_components: Any, limit: int, what: str = "features") -> int | None:
+    """Return how many components are asked for; None, the learner's own number, stays None.
+
+    ``what`` names the things of which there are ``limit``, for the message.
+    """
+    if n_components is None:
+        return None
+    if check_whole("n_components", n_components) > limit:
+        raise ValueError(
+            f"n_components={n_components} is more than the {limit} {what}; ask for at most {limit}."
+        )
+    return int(n_components)
+
+
+def check_positive(name: str, value: Any, *, zero: bool = False) -> float:
+    """Return a finite number above zero (or zero, where allowed)."""
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not real or not np.isfinite(value) or value < 0 or (value == 0 and not zero):
+        bound = "zero or more" if zero else "above zero"
+        raise ValueError(f"{name} must be a number {bound}, got {value!r}.")
+    return float(value)
+
+
+def check_auto(name: str, value: Any, check: Any) -> Any:
+    """Return None for "auto", else the checked value."""
+    return None if isinstance(value, str) and value == "auto" else check(name, value)
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Return weights of mean 1, or None for equal weights."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight must have shape ({n_rows},), got {weights.shape}.")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError("sample_weight must be finite, not negative and not all zero.")
+    if np.all(weights == weights[0]):
+        return None
+    scaled: FloatArray = weights / weights.mean()
+    return scaled
+
+
+def check_costs(costs: Any, n_classes: int, *, spare: bool = False) -> FloatArray:
+    """Return Λ (R, R) as float64: 0/1 where None is given, refused where it is no cost matrix.
+
+    ``spare`` allows more rows and columns than there are classes.
+    """
+    if costs is None:
+        return 1.0 - np.eye(n_classes)
+    matrix: FloatArray = np.asarray(costs, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"costs must be a square matrix, got shape {matrix.shape}.")
+    if len(matrix) < n_classes or (len(matrix) > n_classes and not spare):
+        raise ValueError(
+            f"costs has {len(matrix)} rows but there are {n_classes} classes; its shape must be "
+            f"({n_classes}, {n_classes}), a row and a column to each class in sorted order."
+        )
+    wrong = matrix[~np.isfinite(matrix) | (matrix < 0)]
+    if len(wrong):
+        raise ValueError(f"costs must be finite and not negative, but one entry is {wrong[0]}.")
+    for r in np.flatnonzero(np.diagonal(matrix)):
+        raise ValueError(
+            f"costs must be zero on the diagonal (a right vote costs nothing), but "
+            f"costs[{r}, {r}] is {matrix[r, r]}."
+        )
+    return matrix

@@ -41,7 +41,7 @@ def test_euclidean_needs_no_learner():
 
 
 def test_parameters_given_outweigh_those_of_the_table_and_those_filled_in():
-    method = Method("x", "X", "vicinal.baselines:NCA", parameters={"max_iter": 7, "tol": 0.1})
+    method = Method("x", "X", "vicinal.rivals:NCA", parameters={"max_iter": 7, "tol": 0.1})
     metric = make_metric(method, {"max_iter": 9, "random_state": 4}, k=3, seed=0)
     assert (metric.max_iter, metric.tol, metric.random_state) == (9, 0.1, 4)
 
@@ -58,12 +58,12 @@ def test_names_are_known_in_capitals_too():
 
 
 def test_a_learner_of_the_users_own_is_known_by_its_import_path():
-    method = get_method("vicinal.baselines:LDA")
+    method = get_method("vicinal.rivals:LDA")
     assert (method.title, method.depends_on_k) == ("LDA", False)
     assert set(method.tasks) == {"classification", "regression"}
 
 
-@pytest.mark.parametrize("path", ["no.such.module:A", "vicinal.baselines:LDDA", "vicinal:"])
+@pytest.mark.parametrize("path", ["no.such.module:A", "vicinal.rivals:LDDA", "vicinal:"])
 def test_a_path_that_leads_nowhere_is_refused(path):
     with pytest.raises(ValueError, match="cannot be imported"):
         import_factory(path)

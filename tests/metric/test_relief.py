@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from sklearn.datasets import load_iris
 from tests.oracles import relief
 
 from vicinal import ReliefF
+from vicinal.metric._relief import diagonal_map
+from vicinal.metric.starts import feature_scale, relieff_weights
 
 
 @st.composite
@@ -107,6 +110,26 @@ def test_without_any_positive_weight_the_map_is_the_identity():
     assert (learner.components_ == np.eye(2)).all()
 
 
+def test_the_diagonal_is_to_be_had_without_the_matrix():
+    X, y = load_iris(return_X_y=True)
+    learner = ReliefF().fit(X, y)
+    weights = relieff_weights(X, y)
+    assert (weights == learner.feature_weights_).all()
+    assert (feature_scale(weights) == np.diag(learner.components_)).all()
+
+
+def test_a_few_of_many_features_are_kept_without_a_square_matrix():
+    weights = np.random.default_rng(0).normal(size=5000)
+    tracemalloc.start()
+    rows = diagonal_map(weights, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    strongest = np.argsort(-weights)[:3]
+    assert rows.sum(axis=1) == pytest.approx(np.sqrt(weights[strongest] / weights.max()))
+    assert (rows.argmax(axis=1) == strongest).all()
+    assert peak < 20 * rows.nbytes
+
+
 @pytest.mark.parametrize("classification", [True, False])
 def test_threads_change_no_bit(classification):
     rng = np.random.default_rng(5)
@@ -176,7 +199,7 @@ BAD: dict[str, tuple[dict[str, Any], Any]] = {
     "n_neighbors must be at least 1": ({"n_neighbors": 0}, None),
     "n_neighbors must be a whole number": ({"n_neighbors": 2.5}, None),
     "n_samples must be at least 1 and at most 20": ({"n_samples": 21}, None),
-    "n_components must be at least 1 and at most 3": ({"n_components": 4}, None),
+    "n_components=4 is more than the 3 features": ({"n_components": 4}, None),
     "task must be": ({"task": "ranking"}, None),
     "sigma must be a positive": ({"sigma": 0.0}, None),
     "names column 3, but there are 3 features": ({"discrete_features": [3]}, None),

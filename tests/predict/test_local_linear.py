@@ -101,7 +101,7 @@ def test_a_saved_model_predicts_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"ridge": -1.0}, "ridge must be a number of zero or more, got -1.0"),
+        ({"ridge": -1.0}, "ridge must be a number zero or more, got -1.0"),
         ({"ridge": "auto"}, "ridge must be a number"),
         ({"kernel": "gaussian"}, "kernel must be one of"),
         ({"n_neighbors": 0}, "n_neighbors must be at least 1"),

@@ -26,13 +26,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from vicinal import __version__
-from vicinal.baselines import LDA
 from vicinal.data import Imputer, Preparation, TableEncoder
 from vicinal.index import BinaryIndex
 from vicinal.methods._table import list_methods, make_metric
 from vicinal.predict import KNNClassifier, KNNRegressor, RadiusClassifier, RadiusRegressor
 from vicinal.predict._model_file import load_model, read_metadata, save_model
 from vicinal.predict._model_values import decode, encode
+from vicinal.rivals import LDA
 
 
 def _points(seed: int = 0, n: int = 90) -> tuple[Any, Any]:
@@ -560,8 +560,8 @@ def test_loading_hostile_files_starts_nothing_the_interpreter_can_see(saved, tmp
         import json, sys
         from vicinal import load_model
         load_model(sys.argv[1])  # imports are done with
-        import vicinal.data, vicinal.index, vicinal.metric, vicinal.baselines, vicinal.predict
-        for stage in ("data", "index", "metric", "baselines", "predict"):
+        import vicinal.data, vicinal.index, vicinal.metric, vicinal.rivals, vicinal.predict
+        for stage in ("data", "index", "metric", "rivals", "predict"):
             package = getattr(vicinal, stage)
             for name in package.__all__:  # imports vicinal's own modules, the others are fixed
                 getattr(package, name)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vicinal._kernels._hamming import codes_within, merge_nearest_codes
+from vicinal._threads import map_blocks, split_rows, thread_count
 from vicinal._types import IntArray
 from vicinal._validation import check_neighbors
 from vicinal.index._inputs import check_block_size, check_codes, check_radius
-from vicinal.index._threads import map_blocks, split_rows, thread_count
 
 # Below this many words compared, threads cost more than they bring.
 _SMALL = 10**7

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vicinal._kernels._select import merge_nearest, rows_within
+from vicinal._threads import map_blocks, split_rows, thread_count
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.index._filter import (
@@ -32,7 +33,6 @@ from vicinal.index._filter import (
     row_side,
 )
 from vicinal.index._inputs import check_block_size, check_queries, check_radius, check_vectors
-from vicinal.index._threads import map_blocks, split_rows, thread_count
 
 # Below this many multiplications threads cost more than they bring.
 _SMALL = 10**7

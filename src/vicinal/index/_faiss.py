@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vicinal._threads import thread_count
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.index._inputs import check_queries, check_radius, check_vectors
-from vicinal.index._threads import thread_count
 
 # Squared distances of larger values leave float32.
 _LARGEST_VALUE = 1e15

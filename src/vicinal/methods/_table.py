@@ -63,9 +63,9 @@ class Method:
 
 METHODS = (
     Method(EUCLIDEAN, "Euclidean", None, tasks=BOTH),
-    Method("lda", "LDA", "vicinal.baselines:LDA", citation="fisher1936"),
-    Method("lmnn", "LMNN", "vicinal.baselines:LMNN", depends_on_k=True, citation="weinberger2009"),
-    Method("nca", "NCA", "vicinal.baselines:NCA", citation="goldberger2004"),
+    Method("lda", "LDA", "vicinal.rivals:LDA", citation="fisher1936"),
+    Method("lmnn", "LMNN", "vicinal.rivals:LMNN", depends_on_k=True, citation="weinberger2009"),
+    Method("nca", "NCA", "vicinal.rivals:NCA", citation="goldberger2004"),
     Method(
         "mlng",
         "MLNG",

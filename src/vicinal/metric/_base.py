@@ -22,6 +22,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     components_: FloatArray
+    # Whether vicinal.scale.fit_distributed takes this learner.
+    _fits_distributed = False
 
     def transform(self, X: AnyArray) -> FloatArray:
         """Map database points.

@@ -12,13 +12,15 @@ from sklearn.utils.multiclass import type_of_target
 from vicinal._kernels._kbest import new_scratch, new_table
 from vicinal._kernels._lanes import LANES
 from vicinal._kernels._relief import Features, sum_hits_and_misses, sum_joint_differences
+from vicinal._threads import map_blocks, thread_count
 from vicinal._types import AnyArray, BoolArray, FloatArray, IntArray
 from vicinal._validation import (
     check_at_least_two_classes,
     check_classification_input,
+    check_components,
     check_regression_input,
+    check_whole,
 )
-from vicinal.index._threads import map_blocks, thread_count
 from vicinal.metric._base import MetricLearner
 
 _BLOCK = 128
@@ -133,7 +135,7 @@ class ReliefF(MetricLearner):
             if targets.ndim > 1:
                 raise ValueError("ReliefF takes one target; fit it on each column of y in turn.")
             weigh = rrelieff_weights
-        kept = _check_count("n_components", self.n_components, X.shape[1])
+        kept = check_components(self.n_components, X.shape[1])
         self.feature_weights_ = weigh(
             X,
             targets,
@@ -148,9 +150,9 @@ class ReliefF(MetricLearner):
         return self
 
     def _draw(self, n: int) -> IntArray:
-        m = _check_count("n_samples", self.n_samples, n)
-        if m is None or m == n:
+        if self.n_samples is None:
             return np.arange(n)
+        m = check_whole("n_samples", self.n_samples, most=n)
         return np.sort(check_random_state(self.random_state).choice(n, m, replace=False))
 
     def __sklearn_tags__(self) -> Any:
@@ -162,9 +164,9 @@ class ReliefF(MetricLearner):
 def relieff_weights(
     X: FloatArray,
     codes: IntArray,
-    queries: IntArray,
-    ranks: FloatArray,
-    discrete: BoolArray,
+    queries: IntArray | None = None,
+    ranks: FloatArray | None = None,
+    discrete: BoolArray | None = None,
     *,
     n_jobs: int | None = None,
 ) -> FloatArray:
@@ -175,16 +177,20 @@ def relieff_weights(
     X : ndarray of shape (n, d)
     codes : int ndarray of shape (n,)
         Classes 0..R−1, each with a point.
-    queries : int ndarray of shape (m,)
-        The rows x to average over.
-    ranks : ndarray of shape (k,)
-        Weights of the nearest, the second nearest, ...
-    discrete : bool ndarray of shape (d,)
+    queries : int ndarray of shape (m,) or None
+        The rows x to average over; None for all.
+    ranks : ndarray of shape (k,) or None
+        Weights of the nearest, the second nearest, ...; None for ten equal ones.
+    discrete : bool ndarray of shape (d,) or None
+        None where no feature is.
 
     Returns
     -------
     ndarray of shape (d,)
     """
+    queries = np.arange(len(X)) if queries is None else queries
+    ranks = np.ones(10) if ranks is None else ranks
+    discrete = np.zeros(X.shape[1], bool) if discrete is None else discrete
     order = np.argsort(codes, kind="stable")
     features, columns = sort_features(X[order], codes[order], discrete)
     place = np.empty_like(order)
@@ -220,19 +226,28 @@ def rrelieff_weights(
 
 def diagonal_map(weights: FloatArray, n_components: int | None = None) -> FloatArray:
     """Return diag √(max(W, 0) / max W), or of it the n_components rows of largest weight."""
-    scale = np.sqrt(np.maximum(weights, 0.0))
-    scale = scale / scale.max() if scale.max() > 0 else np.ones_like(scale)
+    scale = feature_scale(weights)
     if n_components is None:
         return np.diag(scale)
     strongest = np.argsort(-weights, kind="stable")[:n_components]
-    rows: FloatArray = np.diag(scale)[strongest]
+    rows = np.zeros((n_components, len(weights)))
+    rows[np.arange(n_components), strongest] = scale[strongest]
     return rows
+
+
+def feature_scale(weights: FloatArray) -> FloatArray:
+    """Return √(max(W, 0) / max W) (d,), what each feature is multiplied by; 1 where W ≤ 0 is all.
+
+    This is the diagonal of the learned map, for those who need no d × d matrix.
+    """
+    scale = np.sqrt(np.maximum(weights, 0.0))
+    largest = scale.max()
+    return scale / largest if largest > 0 else np.ones_like(scale)
 
 
 def rank_weights(n_neighbors: Any, sigma: float | None) -> FloatArray:
     """Return what the nearest, second nearest, ... k-th neighbour counts, before normalising."""
-    k = _check_count("n_neighbors", n_neighbors, None)
-    assert k is not None
+    k = check_whole("n_neighbors", n_neighbors)
     if sigma is None:
         return np.ones(k)
     if not np.isfinite(sigma) or sigma <= 0:
@@ -345,15 +360,3 @@ def _sum_blocks(
     map_blocks(work, [range(t, len(blocks), n_threads) for t in range(n_threads)], n_threads)
     total: FloatArray = sums.sum(axis=0)
     return total
-
-
-def _check_count(name: str, value: Any, most: int | None) -> int | None:
-    """Return a whole number of at least 1 and at most ``most``, or None where None is allowed."""
-    if value is None and most is not None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name} must be a whole number, got {value!r}.")
-    if value < 1 or (most is not None and value > most):
-        upper = "" if most is None else f" and at most {most}"
-        raise ValueError(f"{name} must be at least 1{upper}, got {value}.")
-    return int(value)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import check_neighbors
-from vicinal.metric._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
-from vicinal.metric._smoothing import COMPACT
+from vicinal._validation import check_choice, check_neighbors, check_positive
+from vicinal.metric.gradients._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
+from vicinal.metric.gradients._smoothing import COMPACT
 from vicinal.predict._sides import is_binary
 from vicinal.predict._training_targets import NeighborsRegressor
 
@@ -90,13 +90,9 @@ class LocalLinearRegressor(NeighborsRegressor):
     def _check_settings(self, n_rows: int) -> None:
         if self.n_neighbors is not None:
             check_neighbors(self.n_neighbors, n_rows)
-        if self.kernel not in COMPACT:
-            raise ValueError(f"kernel must be one of {', '.join(COMPACT)}; got {self.kernel!r}.")
-        if self.ridge is None:
-            return
-        real = isinstance(self.ridge, (int, float)) and not isinstance(self.ridge, bool)
-        if not real or not np.isfinite(self.ridge) or self.ridge < 0:
-            raise ValueError(f"ridge must be a number of zero or more, got {self.ridge!r}.")
+        check_choice("kernel", self.kernel, tuple(COMPACT))
+        if self.ridge is not None:
+            check_positive("ridge", self.ridge, zero=True)
 
     def _finish_fit(self) -> None:
         if is_binary(self.metric_):

@@ -27,7 +27,7 @@ from sklearn.base import BaseEstimator
 
 from vicinal._types import AnyArray
 
-STAGES = ("baselines", "data", "index", "metric", "predict", "scale", "sphere")
+STAGES = ("rivals", "data", "index", "metric", "predict", "scale", "sphere")
 PEERS = {
     "sklearn.decomposition": ("PCA",),
     "sklearn.discriminant_analysis": ("LinearDiscriminantAnalysis",),

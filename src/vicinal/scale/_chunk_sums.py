@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric import mergeable
+from vicinal.metric.gradients import mergeable
 
 # Distinct targets that are told apart; more are a quantity.
 MOST_DISTINCT = 10_000

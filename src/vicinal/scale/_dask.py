@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric import mergeable
-from vicinal.metric.mergeable import (
+from vicinal.metric.gradients import mergeable
+from vicinal.metric.gradients.mergeable import (
     Estimate,
     Evaluated,
     GradientMetric,

@@ -1,0 +1,217 @@
+"""Candidate lists: the few points that can enter a row's neighbour sets, found exactly.
+
+Only near points can enter h* or ĥ, so a row needs its nearest points of its own class and the
+nearest of the others, not all n. The lists are found from the mapped rows in blocks of a float32
+product, selection fused with the product, so memory stays O(n · candidates). The lists before the
+last steps bound where the new ones can lie: their distances under the new map are the limits the
+selection starts from, and nearly every column passes by in one vectorised comparison.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vicinal._kernels._candidates import (
+    candidate_squared_distances,
+    rank_limits,
+    shortlist_block,
+    write_candidates,
+)
+from vicinal._kernels._lanes import LANES
+from vicinal._threads import map_blocks
+from vicinal._types import AnyArray, FloatArray, IntArray
+
+# Blocks of products that stay in a core's cache.
+ROWS, _COLUMNS = 256, 512
+# One column in so many tells where the first lists will end.
+SAMPLE = 8
+
+
+@dataclass(frozen=True)
+class ClassOrder:
+    """Rows put in order of class.
+
+    ``order`` (n,) are the original rows, ``codes`` (n,) their classes, ascending; the rows of row
+    i's class are ``start[i]:stop[i]``.
+    """
+
+    order: IntArray
+    codes: IntArray
+    start: IntArray
+    stop: IntArray
+
+
+def order_by_class(codes: IntArray) -> ClassOrder:
+    """Return the stable order of rows by class and the run each row's class occupies."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order].astype(np.int32)
+    start = np.searchsorted(ordered, ordered, side="left").astype(np.int32)
+    stop = np.searchsorted(ordered, ordered, side="right").astype(np.int32)
+    return ClassOrder(order, ordered, start, stop)
+
+
+def refresh_candidates(
+    mapped: FloatArray,
+    classes: ClassOrder,
+    n_own: int,
+    n_other: int,
+    *,
+    previous: IntArray | None = None,
+    n_threads: int = 1,
+) -> IntArray:
+    """Return each row's nearest own-class rows, then its nearest rows of other classes.
+
+    Parameters
+    ----------
+    mapped : ndarray of shape (n, p)
+        Rows in order of class, under the present map.
+    classes : ClassOrder
+    n_own, n_other : int
+        How many of each; −1 fills the places of a class with too few rows.
+    previous : int32 ndarray of shape (n, n_own + n_other) or None
+        Lists of an earlier map: they bound the search and do not change its result.
+    n_threads : int
+
+    Returns
+    -------
+    int32 ndarray of shape (n, n_own + n_other)
+        Each side by ascending row. Time O(n² p) at the speed of a float32 product.
+    """
+    points, keep = centred_float32(mapped), (n_own, n_other)
+    squared_norms = np.einsum("ij,ij->i", points, points)
+    # One product gives both terms: [−2 z_i, 1] · [z_j, ‖z_j‖²].
+    columns = np.ascontiguousarray(np.column_stack([points, squared_norms]).T)
+    sample = np.ascontiguousarray(columns[:, ::SAMPLE])
+    out = np.empty((len(points), n_own + n_other), np.int32)
+    limits = None
+    if previous is not None:
+        limits = candidate_limits(points, squared_norms, classes, previous, n_own)
+
+    def search(rows: IntArray, bounds: FloatArray) -> IntArray:
+        """Write the lists of some rows; return the rows whose limits let too few pass."""
+        runs = classes.start[rows], classes.stop[rows]
+        lists = shortlists(points[rows], columns, rows, *runs, bounds, keep)
+        found = np.empty((len(rows), n_own + n_other), np.int32)
+        write_candidates(*lists, n_own, n_other, found)
+        out[rows] = found
+        own = runs[1] - runs[0]
+        wanted = np.column_stack([own - 1, len(points) - own]).clip(max=keep)
+        return rows[np.any(lists[2] < wanted, axis=1)]
+
+    def refresh_rows(first: int) -> None:
+        rows = np.arange(first, min(first + ROWS, len(points)))
+        if limits is not None:
+            search(rows, limits[rows])
+            return
+        itself = np.where(rows % SAMPLE == 0, rows // SAMPLE, -1)
+        start, stop = (-(-part[rows] // SAMPLE) for part in (classes.start, classes.stop))
+        short = search(rows, likely_limits(points[rows], sample, itself, start, stop, keep))
+        search(short, np.full((len(short), 2), np.inf, np.float32))
+
+    map_blocks(refresh_rows, range(0, len(points), ROWS), n_threads)
+    return out
+
+
+def centred_float32(mapped: FloatArray) -> FloatArray:
+    """Return the rows about their mean in float32: rounding then only sees the spread."""
+    centred: FloatArray = np.ascontiguousarray(mapped - mapped.mean(axis=0), dtype=np.float32)
+    return centred
+
+
+def candidate_limits(
+    points: FloatArray,
+    squared_norms: FloatArray,
+    classes: ClassOrder,
+    previous: IntArray,
+    n_own: int,
+) -> FloatArray:
+    """Return (n, 2) upper bounds of the last own and other candidate's ‖z_j‖² − 2 z_i·z_j."""
+    rows = np.arange(len(points), dtype=np.int64)
+    farthest = np.empty((len(points), 2), np.float32)
+    for part in np.array_split(rows, max(1, len(rows) // 4096)):
+        squared_distances = squared_distances_to(points, points, part, previous, classes.codes)[0]
+        for side, columns in enumerate((slice(0, n_own), slice(n_own, None))):
+            found = squared_distances[:, columns]
+            farthest[part, side] = found.max(axis=1) if found.shape[1] else np.inf
+    # Both the product and the direct distance are rounded: leave room for both.
+    slack = 64 * np.finfo(np.float32).eps * (squared_norms[:, None] + np.abs(farthest))
+    bounds: FloatArray = farthest - squared_norms[:, None] + slack
+    return bounds
+
+
+def likely_limits(
+    queries: FloatArray,
+    sample: FloatArray,
+    itself: IntArray,
+    start: IntArray,
+    stop: IntArray,
+    keep: tuple[int, int],
+) -> FloatArray:
+    """Return limits (b, 2) that most likely let a few more columns pass than are kept.
+
+    Of n columns wanted about n/s are in a sample of every s-th column. The limit is the value of a
+    sampled column that is some deviations farther, so few rows are left with too few; they are
+    searched again. Columns come in order of class, so that without a limit a list fills with
+    far points before the near classes come by.
+    """
+    share = np.asarray(keep) / SAMPLE
+    ranks = np.ceil(share + 1.5 * np.sqrt(share) + 2).astype(np.int64)
+    left = np.column_stack([queries * np.float32(-2), np.ones(len(queries), np.float32)])
+    limits = np.empty((len(queries), 2), np.float32)
+    rank_limits(left @ sample, itself, start, stop, ranks, np.empty(LANES, np.float32), limits)
+    return limits
+
+
+def shortlists(
+    queries: FloatArray,
+    columns: FloatArray,
+    itself: IntArray,
+    start: IntArray,
+    stop: IntArray,
+    limits: FloatArray,
+    keep: tuple[int, int],
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return values, columns (b, 2, capacity) and sizes (b, 2) of the rows' shortlists.
+
+    ``itself`` (b,) is the column of each query itself, which is left out; −1: none is.
+    """
+    n_rows, n_columns = len(queries), columns.shape[1]
+    capacity = 3 * max(keep) + 32
+    values = np.empty((n_rows, 2, capacity), np.float32)
+    found = np.empty((n_rows, 2, capacity), np.int32)
+    filled = np.zeros((n_rows, 2), np.int64)
+    left = np.column_stack([queries * np.float32(-2), np.ones(n_rows, np.float32)])
+    products = np.empty((n_rows, min(_COLUMNS, n_columns)), np.float32)
+    for begin in range(0, n_columns, _COLUMNS):
+        end = min(begin + _COLUMNS, n_columns)
+        if end - begin < products.shape[1]:
+            products = np.empty((n_rows, end - begin), np.float32)
+        np.dot(left, columns[:, begin:end], out=products)
+        shortlist_block(
+            products, itself, begin, start, stop, limits, values, found, filled, keep[0], keep[1]
+        )
+    return values, found, filled
+
+
+def squared_distances_to(
+    queries: FloatArray,
+    points: FloatArray,
+    rows: IntArray,
+    candidates: IntArray,
+    codes: IntArray,
+) -> tuple[FloatArray, IntArray]:
+    """Return ‖q_i − z_j‖² and the class of each candidate j of each asked row i, both (m, c)."""
+    shape = (len(rows), candidates.shape[1])
+    squared_distances = np.empty(shape, points.dtype)
+    labels = np.empty(shape, np.int32)
+    candidate_squared_distances(queries, points, rows, candidates, codes, squared_distances, labels)
+    return squared_distances, labels
+
+
+def all_candidates(codes: AnyArray) -> IntArray:
+    """Return lists of all other rows: exact inference at any map, memory O(n²); small n only."""
+    n = len(codes)
+    others = np.arange(n - 1, dtype=np.int32)[None, :]
+    return (others + (others >= np.arange(n)[:, None])).astype(np.int32)

@@ -1,0 +1,35 @@
+"""Descent: from a start to a map, on any problem.
+
+    X ─▶ make_frame ─▶ Frame.enter ─▶ rows ─┐
+                                            ├─▶ Descent (an Objective, a Rule) ─▶ walk ─▶ L
+    Problem.begin(setting) ─────────────────┘         or minimise (L-BFGS)            │
+    components_ ◀────────────────────────── Frame.fold ◀──────────────────────────────┘
+
+``Problem`` and ``Objective`` are the seam: a new learner brings these, and nothing here knows
+more of it. ``Descent`` takes stochastic steps by a rule (:class:`Adam`, :class:`FallingRate`);
+``minimise`` is L-BFGS on all rows; ``project_to_cone`` keeps a matrix a metric.
+"""
+
+from vicinal.metric.descent._cone import project_to_cone
+from vicinal.metric.descent._frame import Frame, make_frame
+from vicinal.metric.descent._full_batch import Step, minimise
+from vicinal.metric.descent._problem import Objective, Problem, Progress, Rule, Setting, Watch
+from vicinal.metric.descent._stochastic import Adam, Descent, FallingRate, walk
+
+__all__ = [
+    "Adam",
+    "Descent",
+    "FallingRate",
+    "Frame",
+    "Objective",
+    "Problem",
+    "Progress",
+    "Rule",
+    "Setting",
+    "Step",
+    "Watch",
+    "make_frame",
+    "minimise",
+    "project_to_cone",
+    "walk",
+]

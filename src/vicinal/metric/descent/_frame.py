@@ -1,0 +1,106 @@
+"""The coordinates learning happens in: centred, scaled, and no wider than there are rows.
+
+A metric does not see translations, and directions no row varies in cannot matter to any two
+training rows. So learning happens on X' = (X − μ) diag(1/σ) V with V an orthonormal basis of the
+row space where there are more features than rows, and a map L found there is folded back to
+A = L Vᵀ diag(1/σ). Sparse rows are scaled only: they must not be made dense.
+
+Two maps are another matter. Of ‖U'x' − V'z'‖ with centred rows, folding U' and V' back leaves
+‖U x − V z − (U − V) μ‖: the offset (U − V) μ must be kept beside the maps (:meth:`Frame.offset`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._types import AnyArray, FloatArray
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The change of coordinates of the rows seen.
+
+    ``centre`` (d,), ``scale`` (d,), and ``basis`` (d, r) orthonormal or None for the axes.
+    """
+
+    centre: FloatArray
+    scale: FloatArray
+    basis: FloatArray | None = None
+
+    @property
+    def width(self) -> int:
+        """How many coordinates there are."""
+        return len(self.scale) if self.basis is None else self.basis.shape[1]
+
+    def enter(self, X: AnyArray) -> AnyArray:
+        """Return rows in these coordinates, in float32 or float64 as given."""
+        if sparse.issparse(X):
+            return (X @ sparse.diags_array(1 / self.scale).astype(X.dtype)).tocsr()
+        inside = (X - self.centre.astype(X.dtype)) / self.scale.astype(X.dtype)
+        if self.basis is not None:
+            inside = inside @ self.basis.astype(X.dtype)
+        return np.ascontiguousarray(inside)
+
+    def fold(self, components: FloatArray) -> FloatArray:
+        """Return the map of original features equal to a map of these coordinates."""
+        outside = components if self.basis is None else components @ self.basis.T
+        return np.ascontiguousarray(outside / self.scale, dtype=components.dtype)
+
+    def unfold(self, components: FloatArray) -> FloatArray:
+        """Return the map of these coordinates equal, on the rows, to one of original features."""
+        inside = components * self.scale
+        return inside if self.basis is None else inside @ self.basis
+
+    def offset(self, query_components: FloatArray, components: FloatArray) -> FloatArray:
+        """Return (U − V) μ, what two folded maps differ by at the centre; zero if they are one."""
+        difference: FloatArray = (query_components - components) @ self.centre
+        return difference
+
+    def plain(self, n_components: int) -> FloatArray:
+        """Return the first rows of a map with the distances of the original features."""
+        if self.basis is None:
+            return np.eye(n_components, len(self.scale)) * self.scale
+        triangle: FloatArray = np.linalg.qr(self.scale[:, None] * self.basis)[1]
+        return triangle[:n_components]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether distances here are those of the features, to the rounding of scaled ones."""
+        return bool(np.allclose(self.scale, self.scale[0], rtol=0.02))
+
+
+def make_frame(X: AnyArray, *, standardise: bool = True) -> Frame:
+    """Return the frame of the rows X.
+
+    ``standardise=False`` gives all columns one scale, the size of the largest entry about the mean.
+    A column that varies by no more than the rounding of its values is constant, and keeps scale 1.
+    """
+    if sparse.issparse(X):
+        return Frame(np.zeros(X.shape[1]), _scale(*_sparse_moments(X), X.dtype))
+    centre = X.mean(axis=0, dtype=np.float64)
+    if standardise:
+        scale = _scale(centre, X.std(axis=0, dtype=np.float64), X.dtype)
+    else:
+        scale = np.full(X.shape[1], float(np.abs(X - centre).max(initial=0.0)) or 1.0)
+    if X.shape[1] <= X.shape[0]:
+        return Frame(centre, scale)
+    _, values, directions = np.linalg.svd((X - centre) / scale, full_matrices=False)
+    rank = max(1, int(np.sum(values > values[0] * 1e-6))) if values[0] > 0 else 1
+    return Frame(centre, scale, np.ascontiguousarray(directions[:rank].T))
+
+
+def _scale(centre: FloatArray, spread: FloatArray, dtype: Any) -> FloatArray:
+    floor = 8 * np.finfo(dtype).eps * np.abs(centre) + np.finfo(np.float32).tiny
+    scale: FloatArray = np.where(spread > floor, spread, 1.0)
+    return scale
+
+
+def _sparse_moments(X: Any) -> tuple[FloatArray, FloatArray]:
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
+    spread: FloatArray = np.sqrt(np.maximum(square - mean**2, 0.0))
+    return mean, spread

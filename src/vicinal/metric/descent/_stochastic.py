@@ -1,0 +1,136 @@
+"""Stochastic descent on any objective that infers sets and differentiates on them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vicinal._types import FloatArray, IntArray
+from vicinal.metric.descent._problem import Objective, Progress, Rule, Watch
+
+# Steps an epoch, so that rates mean the same whatever the number of rows; and rows a step, at least
+# (or the gradient is mostly noise) and at most (more would not change it).
+STEPS, LEAST_ROWS, MOST_ROWS = 16, 16, 256
+
+
+class Adam:
+    """Adam with a rate that falls linearly to zero.
+
+    m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − η (1 − progress) m̂ / (√v̂ + ε).
+    """
+
+    def __init__(self, rate: float, *, beta1: float = 0.9, beta2: float = 0.999) -> None:
+        self.rate, self.beta1, self.beta2 = rate, beta1, beta2
+        self.n_steps = 0
+        self.first: FloatArray | None = None
+        self.second: FloatArray | None = None
+
+    def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
+        """Return the parameters one step on."""
+        if self.first is None or self.second is None:
+            self.first, self.second = np.zeros_like(gradient), np.zeros_like(gradient)
+        self.n_steps += 1
+        self.first *= self.beta1
+        self.first += (1 - self.beta1) * gradient
+        self.second *= self.beta2
+        self.second += (1 - self.beta2) * gradient * gradient
+        rate = self.rate * (1 - progress) / (1 - self.beta1**self.n_steps)
+        spread = np.sqrt(self.second / (1 - self.beta2**self.n_steps))
+        # ε relative to the largest spread: the step must not depend on the data's unit.
+        spread += 1e-7 * spread.max(initial=0) + np.finfo(spread.dtype).tiny
+        moved: FloatArray = parameters - (rate * self.first / spread).astype(parameters.dtype)
+        return moved
+
+
+@dataclass(frozen=True)
+class FallingRate:
+    """Plain steps of a rate that falls linearly to zero."""
+
+    rate: float
+
+    def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
+        """Return θ − η (1 − progress) g."""
+        rate = parameters.dtype.type(self.rate * (1 - progress))
+        moved: FloatArray = parameters - rate * gradient
+        return moved
+
+
+@dataclass
+class Descent:
+    """One run of stochastic descent, advanced an epoch at a time.
+
+    Attributes
+    ----------
+    objective, rule : Objective, Rule
+    parameters : ndarray
+    n_epochs : int
+        Over how many epochs the rate falls to zero.
+    rng : numpy Generator
+        Orders the rows of each epoch.
+    reuse : int
+        For how many steps inferred sets are kept.
+    epoch : int
+        Epochs done.
+    losses : list of float
+        Mean loss of each epoch.
+    """
+
+    objective: Objective
+    rule: Rule
+    parameters: FloatArray
+    n_epochs: int
+    rng: np.random.Generator
+    reuse: int = 1
+    epoch: int = 0
+    losses: list[float] = field(default_factory=list)
+
+    @property
+    def batch_size(self) -> int:
+        """Rows a step."""
+        return min(MOST_ROWS, max(LEAST_ROWS, -(-self.objective.n_rows // STEPS)))
+
+    @property
+    def components(self) -> FloatArray:
+        """The map the descent stands at."""
+        return self.objective.components(self.parameters)
+
+    def advance(self) -> float:
+        """Walk one epoch and return its mean loss."""
+        self.objective.look(self.parameters, self.epoch)
+        order = self.rng.permutation(self.objective.n_rows)
+        span = self.batch_size * self.reuse
+        total = sum(
+            self._walk(order[first : first + span], first) for first in range(0, len(order), span)
+        )
+        self.epoch += 1
+        self.losses.append(total / max(1, len(order)))
+        return self.losses[-1]
+
+    def _walk(self, rows: IntArray, done: int) -> float:
+        """Infer the sets of these rows once and take a step for each batch of them."""
+        sets = self.objective.infer(self.parameters, rows)
+        total = 0.0
+        for first in range(0, len(rows), self.batch_size):
+            part = slice(first, min(first + self.batch_size, len(rows)))
+            loss, gradient = self.objective.gradient(self.parameters, sets, part)
+            progress = (self.epoch + (done + first) / self.objective.n_rows) / self.n_epochs
+            self.parameters = self.rule.step(self.parameters, gradient, min(progress, 1.0))
+            total += loss
+        self.parameters = self.objective.settle(self.parameters)
+        return total
+
+
+def walk(descent: Descent, label: str, n_epochs: int, tol: float, watch: Watch) -> None:
+    """Advance to an epoch, or until the watch says so or nothing is left to learn.
+
+    Nothing is left where the mean loss of an epoch is at most ``tol``.
+    """
+    began = time.monotonic()
+    while descent.epoch < n_epochs:
+        loss = descent.advance()
+        left = (time.monotonic() - began) / descent.epoch * (n_epochs - descent.epoch)
+        progress = Progress("fit", label, descent.epoch, n_epochs, loss, seconds_left=left)
+        if watch(progress) or loss <= tol:
+            break

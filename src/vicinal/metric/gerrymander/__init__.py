@@ -1,0 +1,17 @@
+"""Gerrymandering: metrics learned by the k-NN vote itself.
+
+    MLNG.fit ─▶ check_options, make_frame ─▶ LinearProblem
+                                                 │
+        learn ─▶ inner_splits, choose ◀──────────┤ settings, begin, score
+          │                                      │
+          └────▶ walk a Descent ◀────────────────┘ FactoredObjective or ConeObjective:
+                      │                            look (candidates), infer (h*, ĥ), gradient
+                      ▼
+              Frame.fold ─▶ components_
+
+A variant brings a problem and a thin estimator; choosing and walking are shared.
+"""
+
+from vicinal.metric.gerrymander._mlng import MLNG
+
+__all__ = ["MLNG"]

@@ -1,0 +1,144 @@
+"""What MLNG was told, checked, each refusal with the value and the way out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from vicinal._threads import thread_count
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._validation import (
+    check_auto,
+    check_choice,
+    check_components,
+    check_neighbors,
+    check_positive,
+    check_whole,
+)
+from vicinal.metric.candidates import SEARCHES, choose_search, require_faiss
+from vicinal.metric.gerrymander._objective import REGULARIZERS
+from vicinal.metric.starts import STARTS
+
+SOLVERS = ("factored", "psd")
+# The k of a metric that is not told one and stands in no predictor.
+USUAL_NEIGHBORS = 3
+# Entries of the largest map that is learned: a gigabyte of them.
+MOST_ENTRIES = 1 << 27
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything the learner was told; None is what it chooses on inner splits.
+
+    ``init`` is "auto", a name or a map (p, d) of the features; ``search`` how candidates are
+    found, "all" being every row.
+    """
+
+    n_neighbors: int
+    n_components: int | None
+    solver: str
+    init: Any
+    regularizer: str | None
+    regularization: float | None
+    costs: FloatArray
+    learning_rate: float | None
+    max_iter: int
+    tol: float
+    search: str
+    n_threads: int
+    seed: int
+
+
+def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | None) -> Options:
+    """Return the options of an estimator for the rows X; ``warm`` is a map to go on from."""
+    n_rows, width = X.shape
+    check_choice("solver", told.solver, SOLVERS)
+    check_choice("regularizer", told.regularizer, (None, *REGULARIZERS))
+    check_choice("candidates", told.candidates, ("auto", "all", *SEARCHES))
+    if told.candidates == "faiss":
+        require_faiss()
+    n_components = check_components(told.n_components, width)
+    k = USUAL_NEIGHBORS if told.n_neighbors is None else told.n_neighbors
+    return Options(
+        n_neighbors=check_neighbors(k, n_rows - 1),
+        n_components=n_components,
+        solver=told.solver,
+        init=check_init(told, width) if warm is None else check_warm(warm, n_components),
+        regularizer=told.regularizer,
+        regularization=check_auto("regularization", told.regularization, check_positive),
+        costs=scale_costs(costs),
+        learning_rate=check_auto("learning_rate", told.learning_rate, check_positive),
+        max_iter=check_whole("max_iter", told.max_iter),
+        tol=check_positive("tol", told.tol, zero=True),
+        search=choose_search(n_rows) if told.candidates == "auto" else told.candidates,
+        n_threads=thread_count(told.n_jobs),
+        seed=int(check_random_state(told.random_state).randint(2**31 - 1)),
+    )
+
+
+def check_init(told: Any, width: int) -> Any:
+    """Return the init as a known name or an array (p, width)."""
+    init = told.init
+    if isinstance(init, str):
+        check_choice("init", init, ("auto", "zeros", *STARTS))
+        if init == "zeros" and told.solver != "psd":
+            raise ValueError(
+                "init='zeros' needs solver='psd': at L = 0 the gradient of LᵀL vanishes."
+            )
+        return init
+    array = np.asarray(init, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != width or not np.isfinite(array).all():
+        raise ValueError(
+            f"init must be a name or a finite array of shape (n_components, {width}), "
+            f"got shape {array.shape}."
+        )
+    return check_warm(array, told.n_components)
+
+
+def check_warm(components: FloatArray, n_components: int | None) -> FloatArray:
+    """Return a map to go on from; refuse one with another number of rows than is asked for."""
+    if n_components is not None and len(components) != n_components:
+        raise ValueError(
+            f"the start has {len(components)} rows and n_components={n_components}; give one of "
+            "them only, or a start with so many rows."
+        )
+    return components
+
+
+def check_size(n_components: int, width: int) -> None:
+    """Refuse a map too large to be learned."""
+    if n_components * width > MOST_ENTRIES:
+        raise ValueError(
+            f"a map of {n_components:,} × {width:,} entries is too large to learn; ask for fewer "
+            "rows by n_components, for instance n_components=50."
+        )
+
+
+def scale_costs(costs: FloatArray) -> FloatArray:
+    """Return costs with mean 1 off the diagonal.
+
+    The scale of costs and the scale of distances are one freedom; fixing it here keeps the margin
+    at the size the start is scaled to.
+    """
+    n_classes = len(costs)
+    scaled: FloatArray = costs / (costs.sum() / (n_classes * (n_classes - 1)))
+    return scaled
+
+
+def count_infeasible(codes: IntArray, n_neighbors: int) -> int:
+    """Return how many rows no set of k other rows can vote for without a tie.
+
+    With n' other rows of the own class and n_c of class c, k' ≤ n' own rows and at most k'−1 of
+    each other class must fill k places; more own rows only help, so k' = min(n', k) decides.
+    """
+    counts = np.bincount(codes)
+    infeasible = 0
+    for r, count in enumerate(counts):
+        own = min(count - 1, n_neighbors)
+        others = np.minimum(np.delete(counts, r), max(own - 1, 0)).sum()
+        if count and (own < 1 or own + others < n_neighbors):
+            infeasible += int(count)
+    return infeasible

@@ -1,0 +1,167 @@
+"""MLNG's problem: rows and options on one side, a descent or a score on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.metric.candidates import order_by_class
+from vicinal.metric.descent import Adam, Descent, FallingRate, Frame
+from vicinal.metric.gerrymander._cone import ConeObjective
+from vicinal.metric.gerrymander._factored import FactoredObjective
+from vicinal.metric.gerrymander._options import Options, check_size
+from vicinal.metric.selection import vote_losses
+from vicinal.metric.starts import Start, scale_to_margin, start_map
+
+# Rates relative to the root mean square entry of the start, or to the unit of W.
+RATES = {"factored": (0.03, 0.1, 0.01), "psd": (10.0, 3.0, 30.0)}
+# Weights λ of a regulariser to choose from.
+AMOUNTS = (0.001, 0.01, 0.1)
+# Steps for which sets are kept where each inference needs a projection.
+CONE_REUSE = 8
+# Components of a start from rows that stay sparse, where none are asked for.
+SPARSE_COMPONENTS = 50
+
+
+@dataclass(frozen=True)
+class LinearSetting:
+    """What inner splits choose: a start, a rate, a weight λ."""
+
+    start: Start
+    rate: float
+    regularization: float = 0.0
+
+    def label(self) -> str:
+        """Return a short description for progress lines."""
+        amount = f", λ {self.regularization:g}" if self.regularization else ""
+        return f"{self.start.label()}, rate {self.rate:g}{amount}"
+
+    def describe(self) -> dict[str, Any]:
+        """Return its values by the names users know."""
+        return {
+            "init": self.start.label(),
+            "learning_rate": self.rate,
+            "regularization": self.regularization,
+        }
+
+
+@dataclass(frozen=True)
+class LinearProblem:
+    """Rows (n, r) in a frame, their classes, and what was asked of them.
+
+    Trials from one start share its map and first candidates: ``_begun``.
+    """
+
+    X: AnyArray
+    labels: IntArray
+    frame: Frame
+    options: Options
+    weights: FloatArray | None = None
+    groups: AnyArray | None = None
+    _begun: dict[Start, tuple[FactoredObjective, FloatArray]] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.labels)
+
+    def take(self, rows: IntArray) -> LinearProblem:
+        """Return the problem of some of the rows."""
+        weights, groups = (
+            None if part is None else part[rows] for part in (self.weights, self.groups)
+        )
+        k = min(self.options.n_neighbors, max(1, len(rows) - 1))
+        return LinearProblem(
+            self.X[rows], self.labels[rows], self.frame, replace(self.options, n_neighbors=k),
+            weights, groups,
+        )  # fmt: skip
+
+    def settings(self) -> list[LinearSetting]:
+        """Return every combination of the settings that were left open."""
+        options = self.options
+        rates = RATES[options.solver] if options.learning_rate is None else (options.learning_rate,)
+        amounts: tuple[float, ...] = (0.0,)
+        if options.regularizer is not None:
+            amounts = AMOUNTS if options.regularization is None else (options.regularization,)
+        return [
+            LinearSetting(start, rate, amount)
+            for start in self.starts()
+            for rate in rates
+            for amount in amounts
+        ]
+
+    def starts(self) -> list[Start]:
+        """Return the starts to try: the one asked for, or those that know different things.
+
+        The features as they are, standardised, and whitened within the classes, with all
+        directions and with those alone that part the class means.
+        """
+        options, asked, width = self.options, self.options.n_components, self.X.shape[1]
+        if not isinstance(options.init, str):
+            return [Start("array", len(options.init))]
+        if options.init != "auto":
+            return [Start(options.init, asked)]
+        if sparse.issparse(self.X):
+            return [Start("pca", asked or min(SPARSE_COMPONENTS, width))]
+        if options.solver == "psd":
+            return [Start("zeros"), Start("identity"), Start("relieff")]
+        if asked is not None and asked < width:
+            return [Start("lda", asked), Start("pca", asked)]
+        starts = [Start("lda"), Start("identity")]
+        if not self.frame.is_plain:
+            starts.append(Start("standardised"))
+        few = len(options.costs) - 1
+        return [*starts, Start("lda", few)] if few < width else starts
+
+    def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
+        """Return a descent at the setting's start."""
+        first, start = self._begin_at(setting.start, seed)
+        objective = replace(first, regularization=setting.regularization)
+        rng = np.random.default_rng(seed)
+        if self.options.solver == "factored":
+            rate = setting.rate * float(np.sqrt(np.mean(start**2)))
+            return Descent(objective, Adam(rate), start, self.options.max_iter, rng)
+        # The unit of W: the identity scaled to the margin, wherever the descent starts.
+        unit = float(np.mean(np.square(start).sum(axis=0)))
+        cone = ConeObjective(objective, first_look=start)
+        metric = cone.settle(start.T @ start * (0 if setting.start.name == "zeros" else 1))
+        rule = FallingRate(setting.rate * unit**2)
+        return Descent(cone, rule, metric, self.options.max_iter, rng, reuse=CONE_REUSE)
+
+    def _begin_at(self, start: Start, seed: Sequence[int]) -> tuple[FactoredObjective, FloatArray]:
+        if start not in self._begun:
+            components = self.make_start(start, np.random.default_rng(seed))
+            classes = order_by_class(self.labels)
+            weights = None if self.weights is None else self.weights[classes.order]
+            objective = FactoredObjective(self.X[classes.order], classes, self.options, weights)
+            objective.look(components, 0)
+            self._begun[start] = objective, components
+        return self._begun[start]
+
+    def make_start(self, start: Start, rng: np.random.Generator) -> FloatArray:
+        """Return the map a start names, scaled to the margin; an array keeps its scale."""
+        width, dtype = self.X.shape[1], self.X.dtype
+        check_size(min(start.n_components or width, width), width)
+        if start.name == "array":
+            return np.ascontiguousarray(self.frame.unfold(self.options.init), dtype=dtype)
+        components = start_map(start, self.X, self.labels, self.frame, rng).astype(dtype)
+        k = self.options.n_neighbors
+        return np.ascontiguousarray(scale_to_margin(components, self.X, self.labels, k, rng))
+
+    def map_database(self, components: FloatArray) -> FloatArray:
+        """Return these rows under a map."""
+        return np.ascontiguousarray(self.X @ components.T)
+
+    map_queries = map_database
+
+    def score(self, components: FloatArray, held: LinearProblem) -> FloatArray:
+        """Return the loss of each held-out row, voted on by these rows."""
+        return vote_losses(
+            self.map_database(components), held.map_queries(components), self.labels, held.labels,
+            self.options.costs, held.options.n_neighbors, n_threads=self.options.n_threads,
+        )  # fmt: skip

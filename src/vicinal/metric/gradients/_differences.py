@@ -1,0 +1,193 @@
+"""The difference estimate of a gradient: all 2d perturbed fits from one block of distances.
+
+    Δ_i f(x) = (f(x + t_i e_i) − f(x − t_i e_i)) / 2t_i · 1[A_i(x)]
+
+For the Gaussian kernel the perturbed weight is K(x, x_j) exp(±t_i x_ji), up to a factor that
+cancels in f, so all fits are one product K·[E⁺, E⁻, yE⁺, yE⁻]. Compact kernels go pair by pair
+(``_kernels/_smoothing``). Everything here is in coordinates where h = 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from vicinal._kernels import _smoothing as kernels
+from vicinal._types import BoolArray, FloatArray
+from vicinal.metric.gradients._analytic import softmax
+from vicinal.metric.gradients._smoothing import (
+    COMPACT,
+    TILE,
+    Sample,
+    divide_or_mean,
+    log_weights,
+    prior,
+    query_panel,
+    tiles,
+)
+
+# Exponents up to this keep sums of a billion float32 terms finite and their least term normal.
+_SAFE_EXPONENT = 40.0
+# Longer steps reach samples whose unperturbed weight is already rounded to zero.
+_SAFE_STEP = 3.0
+
+
+@dataclass(frozen=True)
+class Differences:
+    """How to difference: ``steps`` (d,) or (d, C) in units of h, and when to trust the result.
+
+    ``indicator`` is "practical" (both balls B(x ± t e_i, h) hold a sample), "theoretical" (both
+    balls of radius h/2 hold (2d ln 2n + ln(4/δ)) samples, δ = ``confidence``) or "none".
+    ``own`` says that every query is itself a sample, which makes short steps pass the practical
+    one.
+    """
+
+    steps: FloatArray
+    kernel: str = "gaussian"
+    indicator: str = "practical"
+    confidence: float = 0.05
+    temperature: float | None = None
+    own: bool = False
+
+
+def difference_gradients(
+    rows: FloatArray, sample: Sample, how: Differences
+) -> tuple[FloatArray, BoolArray]:
+    """Return the difference estimate (m, C, d) at the queries, and the indicator (m, d).
+
+    Time O(m n d) by products (Gaussian; C columns cost no more than one), or O(d) for each pair
+    within 1 + t (compact kernels). With steps (d, C) that is spent once a class.
+    """
+    if how.steps.ndim == 1:
+        return _one_step_each(rows, sample, how, how.steps)
+    parts = [_one_step_each(rows, sample, how, steps) for steps in how.steps.T]
+    gradients = np.stack([part[0][:, c] for c, part in enumerate(parts)], axis=1)
+    return gradients, np.all([part[1] for part in parts], axis=0)
+
+
+def _one_step_each(
+    rows: FloatArray, sample: Sample, how: Differences, steps: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    fits = perturbed_fits(rows, sample, steps, how.kernel)
+    if how.temperature is not None:
+        fits = softmax(fits, how.temperature)
+    differences = (fits[1] - fits[0]) / (2 * steps[:, None])
+    trusted = trusted_coordinates(rows, sample, how, steps)
+    return np.where(trusted[:, :, None], differences, 0.0).transpose(0, 2, 1), trusted
+
+
+def perturbed_fits(rows: FloatArray, sample: Sample, steps: FloatArray, kernel: str) -> FloatArray:
+    """Return f(x − t_i e_i) and f(x + t_i e_i), of shape (2, m, d, C)."""
+    if kernel == "gaussian":
+        sums = _gaussian_sums(rows, sample, steps)
+    else:
+        sums = _compact_sums(rows, sample, steps, kernel)
+    return divide_or_mean(sums[..., :-1], sums[..., -1], prior(sample))
+
+
+def _gaussian_sums(rows: FloatArray, sample: Sample, steps: FloatArray) -> FloatArray:
+    """Return numerators and denominators (2, m, d, C + 1) by the factorised product."""
+    sums = np.zeros((2, *rows.shape, sample.n_columns + 1))
+    lows, highs = sample.rows.min(axis=0), sample.rows.max(axis=0)
+    safe = (steps * (highs - lows) / 2 <= _SAFE_EXPONENT) & (steps <= _SAFE_STEP)
+    queries = query_panel(rows)
+    buffer = np.empty((len(rows), TILE), rows.dtype)
+    for tile in tiles(len(sample.panel)):
+        logs = log_weights(queries, sample, tile, buffer)
+        for i in np.flatnonzero(~safe):
+            _add_directly(logs, rows, sample, tile, int(i), steps[i], sums[:, :, i])
+        np.exp(logs, out=logs)
+        exponents = (sample.rows[tile] - (lows + highs) / 2)[:, safe] * steps[safe]
+        _add_factorised(logs, exponents.astype(rows.dtype), sample, tile, safe, sums)
+    return sums
+
+
+def _add_factorised(
+    weights: FloatArray,
+    exponents: FloatArray,
+    sample: Sample,
+    tile: slice,
+    safe: BoolArray,
+    sums: FloatArray,
+) -> None:
+    """Add K·[E⁻, E⁺], by column, and for a real target K·[yE⁻, yE⁺]."""
+    growth = np.exp(np.concatenate([-exponents, exponents], axis=1))
+    growth *= sample.weights[tile].astype(growth.dtype)[:, None]
+    values = sample.targets.values[tile].astype(growth.dtype)[:, None]
+    shape = (len(weights), 2, -1)
+    for column, part in sample.segments(tile):
+        totals = (weights[:, part] @ growth[part]).reshape(shape).transpose(1, 0, 2)
+        sums[:, :, safe, -1] += totals
+        if sample.targets.is_real:
+            totals = weights[:, part] @ (values[part] * growth[part])
+            totals = totals.reshape(shape).transpose(1, 0, 2)
+        sums[:, :, safe, column] += totals
+
+
+def _add_directly(
+    logs: FloatArray,
+    rows: FloatArray,
+    sample: Sample,
+    tile: slice,
+    i: int,
+    step: float,
+    sums: FloatArray,
+) -> None:
+    """Add the sums of one coordinate without factors that could overflow: exponents stay ≤ 0."""
+    shift = step * (rows[:, i : i + 1] - sample.rows[tile, i])
+    for side, sign in ((0, -1), (1, 1)):
+        weights = np.exp(np.minimum(logs - sign * shift - step**2 / 2, 0)) * sample.weights[tile]
+        sums[side, :, -1] += weights.sum(axis=1)
+        for column, part in sample.segments(tile):
+            sums[side, :, column] += weights[:, part] @ sample.targets.values[tile][part]
+
+
+def _compact_sums(rows: FloatArray, sample: Sample, steps: FloatArray, kernel: str) -> FloatArray:
+    sums = np.zeros((2, *rows.shape, sample.n_columns + 1))
+    for tile, squared in _squared_distances(rows, sample):
+        kernels.add_perturbed_sums(
+            squared,
+            rows.astype(np.float64),
+            sample.rows[tile].astype(np.float64),
+            sample.targets.values[tile],
+            sample.targets.codes[tile],
+            sample.weights[tile],
+            np.asarray(steps, np.float64),
+            COMPACT[kernel],
+            sums,
+        )
+    return sums
+
+
+def _squared_distances(rows: FloatArray, sample: Sample) -> Iterator[tuple[slice, FloatArray]]:
+    queries = query_panel(rows)
+    buffer = np.empty((len(rows), TILE), rows.dtype)
+    for tile in tiles(len(sample.panel)):
+        logs = log_weights(queries, sample, tile, buffer)
+        yield tile, np.maximum(-2.0 * logs, 0).astype(np.float64)
+
+
+def trusted_coordinates(
+    rows: FloatArray, sample: Sample, how: Differences, steps: FloatArray
+) -> BoolArray:
+    """Return where the indicator A_i(x) holds, (m, d)."""
+    n, d = sample.rows.shape
+    if how.indicator == "none" or (how.indicator == "practical" and how.own and steps.max() <= 1):
+        return np.ones(rows.shape, dtype=bool)
+    radius, least = 1.0, 1.0
+    if how.indicator == "theoretical":
+        radius, least = 0.5, 2 * d * np.log(2 * n) + np.log(4 / how.confidence)
+    counts = np.zeros((2, *rows.shape), np.int64)
+    for tile, squared in _squared_distances(rows, sample):
+        kernels.add_ball_counts(
+            squared,
+            rows.astype(np.float64),
+            sample.rows[tile].astype(np.float64),
+            np.asarray(steps, np.float64),
+            radius,
+            counts,
+        )
+    trusted: BoolArray = counts.min(axis=0) >= least
+    return trusted

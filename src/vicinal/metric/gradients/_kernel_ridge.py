@@ -1,0 +1,115 @@
+"""Gradients of Gaussian kernel ridge regression, and its leave-one-out error.
+
+With K_ij = exp(−‖u_i − u_j‖² / 2), sample weights ω of mean 1 and the weighted mean ȳ,
+
+    α = (K + λ diag(1/ω))⁻¹ (y − ȳ),   f(u) = ȳ + Σ_j α_j K(u, u_j),
+    ∇f(u) = Σ_j α_j K(u, u_j) (u_j − u).
+
+Everything is in coordinates where h = 1. Unlike a smoother, f is no average of targets: what the
+kernel would flatten the solve restores, so that a wide h costs variance no bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from vicinal._threads import map_blocks
+from vicinal._types import FloatArray, IntArray
+from vicinal.metric.gradients._smoothing import TILE, Sample, log_weights, prior, query_panel, tiles
+
+# Rows the solve, cubic in their number, is made for.
+MOST_ROWS = 5000
+
+
+def rows_to_solve_for(n_rows: int) -> IntArray:
+    """Return which of n rows kernel ridge regression uses: all, or MOST_ROWS of them at random.
+
+    The draw depends on n alone, so that every process makes the same.
+    """
+    if n_rows <= MOST_ROWS:
+        return np.arange(n_rows)
+    return np.sort(np.random.RandomState(0).permutation(n_rows)[:MOST_ROWS])
+
+
+def ridge_coefficients(sample: Sample, ridge: float) -> FloatArray:
+    """Return α (n, C). Time O(n³), memory O(n²).
+
+    Weights count in units of their mean over distinct rows, so that a row given twice and a row
+    weighed twice are the same.
+    """
+    targets = sample.targets
+    facts = np.column_stack([targets.codes, targets.values, sample.rows])
+    mean = sample.weights.sum() / len(np.unique(facts, axis=0))
+    matrix = _gaussian(_squared_distances(np.asarray(sample.rows, np.float64)), 1.0)
+    matrix[np.diag_indices(len(matrix))] += ridge * mean / sample.weights
+    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    coefficients: FloatArray = cho_solve(
+        factor, targets.columns() - prior(sample), check_finite=False
+    )
+    return coefficients
+
+
+def ridge_gradients(
+    rows: FloatArray, sample: Sample, coefficients: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return f (m, C) and ∇f (m, C, d) at the queries ``rows``. Time O(m n C d)."""
+    m, d = rows.shape
+    queries = query_panel(rows)
+    buffer = np.empty((m, TILE), rows.dtype)
+    sums = np.zeros((sample.n_columns, m, d + 1))
+    for tile in tiles(len(sample.panel)):
+        weights = log_weights(queries, sample, tile, buffer)
+        np.exp(weights, out=weights)
+        for column, factors in zip(sums, coefficients[tile].T, strict=True):
+            # [u, 1] of the samples, times their coefficients.
+            column += weights @ (sample.panel[tile, :-1] * factors[:, None]).astype(rows.dtype)
+    heights = sums[:, :, -1]
+    gradients = sums[:, :, :-1] - heights[:, :, None] * rows
+    return prior(sample) + heights.T, gradients.transpose(1, 0, 2)
+
+
+def leave_one_out_errors(
+    rows: FloatArray,
+    targets: FloatArray,
+    bandwidths: Sequence[float],
+    ridges: Sequence[float],
+    n_threads: int = 1,
+) -> FloatArray:
+    """Return the mean squared error of each row (n, d) predicted from all others, (B, R).
+
+    The residual without row i is α_i / ((K + λI)⁻¹)_ii: one eigendecomposition a bandwidth
+    serves all ridges. Time O(B n³).
+    """
+    squared = _squared_distances(np.asarray(rows, np.float64))
+    targets = targets - targets.mean(axis=0)
+
+    def of_bandwidth(bandwidth: float) -> list[float]:
+        values, vectors = np.linalg.eigh(_gaussian(squared.copy(), bandwidth))
+        values = np.maximum(values, 0)
+        turned, shares = vectors.T @ targets, vectors**2
+        errors = []
+        for ridge in ridges:
+            inverse = 1 / (values + ridge)
+            residuals = vectors @ (inverse[:, None] * turned) / (shares @ inverse)[:, None]
+            errors.append(float((residuals**2).sum(axis=1).mean()))
+        return errors
+
+    # A thread a bandwidth: those of the library spin within a decomposition on a busy machine.
+    return np.array(map_blocks(of_bandwidth, bandwidths, n_threads))
+
+
+def _squared_distances(rows: FloatArray) -> FloatArray:
+    norms = np.einsum("ij,ij->i", rows, rows)
+    squared = norms[:, None] + norms - 2 * (rows @ rows.T)
+    # Rounding must not make a row differ from itself, or the matrix could lose its definiteness.
+    squared[np.diag_indices(len(squared))] = 0
+    return np.maximum(squared, 0, out=squared)
+
+
+def _gaussian(squared: FloatArray, bandwidth: float) -> FloatArray:
+    """Return exp(−‖u − u'‖² / 2h²), in place."""
+    squared *= -0.5 / bandwidth**2
+    return np.exp(squared, out=squared)

@@ -1,0 +1,217 @@
+"""GW, EGOP and EJOP: metrics from the gradients of an estimated regression function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import ClassifierTags, Tags
+
+from vicinal._types import AnyArray, FloatArray
+from vicinal._validation import check_at_least_two_classes, check_target_input
+from vicinal.metric.gradients._base import GradientMetric
+from vicinal.metric.gradients._options import check_classes, check_real_target, is_multiclass
+from vicinal.metric.gradients._smoothing import Targets, class_targets, real_targets
+from vicinal.metric.gradients._sums import GradientSums
+
+_SHARED = """
+    Parameters
+    ----------
+    estimator : {"auto", "analytic", "difference", "local-linear", "kernel-ridge"}, default="auto"
+        How gradients are estimated: "analytic" is the exact gradient of a Gaussian kernel
+        estimate (fastest), "difference" its differences over a step, "local-linear" the slope of
+        local linear regression (slower, and mostly better), "kernel-ridge" the gradient of kernel
+        ridge regression (best where rows are few and noisy; of more than 5000 rows it uses 5000).
+        "auto" lets cross-validation choose between the first, the third and, for at most 5000
+        rows, the last.
+    bandwidth : float, "rule" or None
+        h, in the units of X. None chooses it (for "local-linear", the number of neighbours and
+        the ridge) by two-fold cross-validation of the k-NN prediction; "rule" takes a fixed share
+        of the median distance between rows. A number makes "local-linear" use all rows within h.
+    step : float, array of shape (d,) or (d, C), or None
+        t of the difference estimator, for all, for each feature, or for each feature and class.
+        None chooses it with the bandwidth, or takes h/2.
+    n_iter : int or None
+        Later iterations measure distances by the metric of the one before. Where settings are
+        cross-validated, the path stops where the error hardly falls any more. None is 1; for EJOP
+        with ``estimator="auto"`` and 1000 to 5000 rows it is 2.
+    n_components : int or None
+        Keep only this many leading eigenvectors.
+    power : float or None
+        q: the map is D^{q/2}Vᵀ. 1 is the source's; None chooses it with the bandwidth, and is 1
+        where nothing is cross-validated.
+    n_neighbors : int, default=7
+        k of the prediction that cross-validation looks at.
+    n_evaluations : int, "auto" or None
+        At how many random rows gradients are estimated: "auto" is at most 10,000, fewer where
+        local linear fits, or regressions of many classes, are costly; None is all.
+    temperature : float or None
+        T of the softmax over class probabilities of "analytic" and "difference"; None leaves the
+        softmax out.
+    kernel : {"gaussian", "triangle", "epanechnikov", "biweight"}, default="gaussian"
+        "analytic" needs the Gaussian; "local-linear" turns it into Epanechnikov's.
+    indicator : {"practical", "theoretical", "none"}, default="practical"
+        When a difference counts: both balls B(x ± t e_i, h) hold a sample; both of radius h/2
+        hold 2d ln 2n + ln(4/δ) of them; always.
+    confidence : float, default=0.05
+        δ of the theoretical indicator.
+    n_local : int or None
+        Neighbours of a local linear fit; None chooses between 2d and 10d.
+    ridge : float or None
+        Ridge of a local linear fit, in mean variances of its neighbours, or λ of kernel ridge
+        regression, the variance of the noise over that of f; None chooses.
+    store_gradients : bool, default=False
+        Keep ``gradients_``, which the intervals need.
+    random_state : int, RandomState or None
+    block_size : int or None
+        Evaluation points at a time: bounds memory. Default 256.
+    n_jobs : int or None
+        Threads; None takes as many as the linear algebra library is set to use.
+    verbose : int, default=0
+        1 prints what cross-validation chose.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        D^{q/2}Vᵀ, scaled to mean eigenvalue 1; of each row the largest entry is positive.
+    outer_product_ : ndarray of shape (n_features, n_features)
+        The matrix itself, in units of y² / x² (GW: y / x).
+    eigenvalues_ : ndarray of shape (n_features,)
+        Its eigenvalues, descending.
+    feature_relevance_ : ndarray of shape (n_features,)
+    gradients_ : ndarray of shape (n_evaluations, n_features) or (…, n_features, C)
+        With ``store_gradients`` only.
+    bandwidth_, estimator_, n_local_, ridge_, power_ : what was used in the last iteration
+    n_iter_ : int
+    n_evaluations_ : int
+"""
+
+
+def _shared_parameters(cls: type) -> type:
+    """Fill the parameters all three share into the docstring."""
+    cls.__doc__ = (cls.__doc__ or "").replace("\n    {shared}\n", _SHARED)
+    return cls
+
+
+@_shared_parameters
+class EGOP(GradientMetric):
+    """Expected gradient outer product: a metric for a real target or two classes.
+
+        M = E_n[∇̂f(x) ∇̂f(x)ᵀ] = V D Vᵀ,   x ↦ D^{1/2}Vᵀx
+
+    Directions along which the estimated regression function f changes much count much; those
+    along which it does not change count nothing.
+
+    {shared}
+
+    Notes
+    -----
+    Time O(m n d) for m evaluation points and n rows, at the speed of a matrix product; memory
+    O(block_size · d) beside one scaled float32 copy of X. Departures from the source: the gradient
+    is analytic by default, and the metric is scaled to mean eigenvalue 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal import EGOP
+    >>> X = np.random.default_rng(0).normal(size=(400, 5))
+    >>> metric = EGOP(random_state=0).fit(X, np.sin(X[:, 0] + X[:, 1]))
+    >>> bool(metric.feature_relevance_[:2].sum() > 0.9)
+    True
+    """
+
+    def _check_input(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
+        X, y = check_target_input(self, X, y)
+        return X, real_targets(check_real_target(y))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Says to scikit-learn's checks, and to users, that three classes are too many.
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+
+@_shared_parameters
+class EJOP(GradientMetric):
+    """Expected Jacobian outer product: a metric for any number of classes.
+
+        M = E_n[Ĵ(x) Ĵ(x)ᵀ] = V D Vᵀ,   x ↦ D^{1/2}Vᵀx
+
+    with Ĵ (d × C) the Jacobian of the estimated class probabilities after a softmax.
+
+    {shared}
+    classes_ : ndarray of shape (C,)
+
+    Notes
+    -----
+    Time O(m n d), whatever the number of classes: rows are sorted by class, so that one product
+    serves all. Memory O(block_size · C d) beside one scaled float32 copy of X.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from vicinal import EJOP, KNNClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = scale(X)
+    >>> model = KNNClassifier(n_neighbors=3, metric=EJOP(random_state=0))
+    >>> bool(model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9)
+    True
+    """
+
+    classes_: AnyArray
+    _iterations = 2
+
+    def _check_input(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
+        X, y = check_target_input(self, X, y)
+        self.classes_, codes = check_classes(y)
+        check_at_least_two_classes(self, self.classes_)
+        return X, class_targets(codes, len(self.classes_))
+
+
+@_shared_parameters
+class GradientWeights(GradientMetric):
+    """Gradient weights (GW): one weight a feature, for a real target or any classes.
+
+        M = diag(E_n|∂̂f/∂x_i|),   x ↦ M^{1/2}x
+
+    With classes, the sum over the columns of the Jacobian. Whole numbers with at most 100 distinct
+    values are taken for classes; pass floats for a quantity.
+
+    {shared}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vicinal import GradientWeights
+    >>> X = np.random.default_rng(0).normal(size=(400, 5))
+    >>> metric = GradientWeights(random_state=0).fit(X, np.sin(2 * X[:, 3]))
+    >>> int(metric.feature_relevance_.argmax())
+    3
+    """
+
+    _powers = (1.0, 2.0)
+
+    def _check_input(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
+        X, y = check_target_input(self, X, y)
+        if is_multiclass(y):
+            self.classes_, codes = check_classes(y)
+            return X, class_targets(codes, len(self.classes_))
+        return X, real_targets(check_real_target(y))
+
+    def _matrix(self, sums: GradientSums) -> FloatArray:
+        return np.diag(sums.mean_absolute)
+
+
+def gradient_metric(y: Any, **parameters: Any) -> GradientMetric:
+    """Return the metric for a target: EJOP for more than two classes, else EGOP.
+
+    Floats, two classes, and whole numbers with more than 100 distinct values go to EGOP.
+
+    Examples
+    --------
+    >>> from vicinal import gradient_metric
+    >>> gradient_metric(["a", "b", "c"], n_components=2)
+    EJOP(n_components=2)
+    """
+    return EJOP(**parameters) if is_multiclass(np.asarray(y)) else EGOP(**parameters)

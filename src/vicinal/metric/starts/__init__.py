@@ -1,0 +1,42 @@
+"""Starts: maps computed directly from rows and classes, where learners set out; and what LDA is.
+
+    rows in a frame ─▶ start_map(Start) ─▶ L (p, r) ─▶ scale_to_margin ─▶ a start that can learn
+                          │
+          ┌───────────────┼──────────────────┬───────────────┐
+    within_scatter   principal_map     relieff_weights     the frame
+          │
+          ├─▶ discriminant_map ─▶ L (p, r)
+          └─▶ shrinkage_of ─▶ γ
+
+A scatter is computed once and serves any number of maps: other shrinkages, other ranks.
+"""
+
+from vicinal.metric._relief import feature_scale, relieff_weights
+from vicinal.metric.starts._discriminant import (
+    SHRINKAGES,
+    WithinScatter,
+    discriminant_map,
+    discriminant_ratios,
+    floor_variances,
+    shrinkage_of,
+    within_scatter,
+)
+from vicinal.metric.starts._maps import STARTS, Start, principal_map, start_map
+from vicinal.metric.starts._margin import scale_to_margin
+
+__all__ = [
+    "SHRINKAGES",
+    "STARTS",
+    "Start",
+    "WithinScatter",
+    "discriminant_map",
+    "discriminant_ratios",
+    "feature_scale",
+    "floor_variances",
+    "principal_map",
+    "relieff_weights",
+    "scale_to_margin",
+    "shrinkage_of",
+    "start_map",
+    "within_scatter",
+]

@@ -1,0 +1,93 @@
+"""The large-margin objective of fixed target neighbours, with its gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vicinal._kernels._lmnn import pull, push, target_squared_distances
+from vicinal._types import FloatArray, IntArray
+from vicinal.index import ExactIndex
+from vicinal.metric.candidates import ClassOrder
+from vicinal.rivals._impostors import ImpostorSearch
+
+
+def target_neighbors(mapped: FloatArray, classes: ClassOrder, k: int, n_jobs: int = 1) -> IntArray:
+    """Return each row's k nearest rows of its own class, (n, k); −1 where the class has no more.
+
+    Rows are in order of class; equal distances by lower row.
+    """
+    targets = np.full((len(mapped), k), -1, np.int32)
+    for first in np.unique(classes.start):
+        last = int(classes.stop[first])
+        n_found = min(k, last - first - 1)
+        if n_found == 0:
+            continue
+        members = np.ascontiguousarray(mapped[first:last])
+        nearest = ExactIndex(members, n_jobs=n_jobs).query(members, n_found + 1)[1]
+        targets[first:last, :n_found] = first + _without_itself(nearest)
+    return targets
+
+
+def _without_itself(nearest: IntArray) -> IntArray:
+    """Drop row i from the list of row i; the last one where equal rows crowd it out."""
+    others = nearest != np.arange(len(nearest))[:, None]
+    others[others.all(axis=1), -1] = False
+    return nearest[others].reshape(len(nearest), -1)
+
+
+class LargeMarginObjective:
+    """The mean over rows of what pulls targets near and pushes impostors away.
+
+    With targets j of row i and rows l of other classes, z = L x and D_ij = ‖z_i − z_j‖²,
+
+        f(L) = (1/n) Σ_i Σ_j [ (1 − μ) D_ij + μ Σ_l (1 + D_ij − D_il)₊ ].            (1)
+
+    Its gradient is a sum of w_ij (z_i − z_j)(x_i − x_j)ᵀ over pairs, that is 2 Fᵀ X with
+    F_i = Σ_j w_ij (z_i − z_j) gathered pair by pair: the product of a graph's Laplacian, never
+    formed, with the mapped rows.
+
+    Parameters
+    ----------
+    X : float64 ndarray of shape (n, d)
+        Rows in order of class, about their mean.
+    targets : int32 ndarray of shape (n, k)
+    search : ImpostorSearch
+        Over the same rows.
+    push_weight : float
+        μ.
+    """
+
+    def __init__(
+        self, X: FloatArray, targets: IntArray, search: ImpostorSearch, push_weight: float
+    ) -> None:
+        self.X, self.targets, self.search = X, targets, search
+        self.push_weight = push_weight
+        self.n_active = 0
+
+    def __call__(self, components: FloatArray) -> tuple[float, FloatArray]:
+        """Return f(L) and its gradient (p, d) at L (p, d)."""
+        mapped = self.X @ components.T
+        squared_distances = np.empty(self.targets.shape)
+        target_squared_distances(mapped, self.targets, squared_distances)
+        active, forces = np.zeros(self.targets.shape), np.zeros_like(mapped)
+        pushed = self._push(components, mapped, 1.0 + squared_distances, active, forces)
+        mu = self.push_weight
+        forces *= mu
+        pull(mapped, self.targets, (1 - mu) + mu * active, forces)
+        pulled = squared_distances[self.targets >= 0].sum()
+        self.n_active = int(active.sum())
+        n = len(self.X)
+        return ((1 - mu) * pulled + mu * pushed) / n, (2 / n) * forces.T @ self.X
+
+    def _push(
+        self,
+        components: FloatArray,
+        mapped: FloatArray,
+        margins: FloatArray,
+        active: FloatArray,
+        forces: FloatArray,
+    ) -> float:
+        found = self.search.near_pairs(components, mapped, margins.max(axis=1))
+        return sum(
+            push(mapped, pairs, left_out, margins, active, forces) for pairs, left_out in found
+        )

@@ -1,0 +1,497 @@
+"""GW, EGOP and EJOP: what they learn, what they refuse, and what does not change them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.linalg import subspace_angles
+from sklearn.utils.estimator_checks import check_estimator
+
+import vicinal
+from vicinal import EGOP, EJOP, GradientWeights, KNNClassifier, KNNRegressor, gradient_metric
+from vicinal.metric.gradients._plan import most_iterations
+from vicinal.metric.gradients._sums import (
+    bootstrap_spectra,
+    metric_components,
+    principal_angles,
+    spectrum,
+)
+
+ESTIMATORS = ["analytic", "difference", "local-linear", "kernel-ridge"]
+
+
+def index_data(n, d=10, seed=0):
+    """y depends on two directions of d: sin(2u₁) + u₂²."""
+    rng = np.random.default_rng(seed)
+    V = np.linalg.qr(rng.normal(size=(d, 2)))[0]
+    X = rng.normal(size=(n, d))
+    u = X @ V
+    return X, np.sin(2 * u[:, 0]) + u[:, 1] ** 2 + 0.1 * rng.normal(size=n), V
+
+
+def three_classes(n=300, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.digitize(X[:, 0] + X[:, 1], [-0.7, 0.7])
+
+
+def largest_angle(metric, V):
+    return np.degrees(subspace_angles(metric.components_.T, V).max())
+
+
+# What they learn -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_leading_eigenvectors_approach_the_true_subspace_as_rows_are_added(estimator):
+    angles = []
+    for n in (200, 1200):
+        X, y, V = index_data(n)
+        angles.append(largest_angle(EGOP(estimator, n_components=2, random_state=0).fit(X, y), V))
+    assert angles[1] < 0.7 * angles[0]
+    assert angles[1] < 30
+
+
+def test_the_other_eigenvalues_vanish():
+    X, y, _ = index_data(1200)
+    values = EGOP("local-linear", n_iter=3, random_state=0).fit(X, y).eigenvalues_
+    assert values[2:].sum() < 0.05 * values[:2].sum()
+
+
+def shrinking_sines(n=1500, d=15, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, d))
+    return X, np.sin(X * (4 * 0.5 ** np.arange(d))).sum(axis=1)
+
+
+def test_egop_survives_a_rotation_of_the_features_and_gradient_weights_do_not():
+    X, y = shrinking_sines()
+    R = np.linalg.qr(np.random.default_rng(1).normal(size=(15, 15)))[0]
+    errors = {}
+    for learner in (EGOP, GradientWeights):
+        for name, Z in (("plain", X), ("rotated", X @ R)):
+            model = KNNRegressor(5, metric=learner("analytic", random_state=0, power=1.0))
+            model.fit(Z[:1000], y[:1000])
+            errors[learner, name] = np.mean((model.predict(Z[1000:]) - y[1000:]) ** 2) / y.var()
+    assert abs(errors[EGOP, "rotated"] - errors[EGOP, "plain"]) < 1e-6
+    assert errors[GradientWeights, "rotated"] > errors[GradientWeights, "plain"] + 0.05
+
+
+@pytest.mark.parametrize("learner", [EJOP, GradientWeights])
+def test_classes_are_parted_by_the_features_that_part_them(learner):
+    X, y = three_classes()
+    metric = learner(random_state=0).fit(X, y)
+    assert set(np.argsort(metric.feature_relevance_)[-2:]) == {0, 1}
+    plain = KNNClassifier(5).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    model = KNNClassifier(5, metric=learner(random_state=0)).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > plain + 0.05
+
+
+def test_iterating_finds_two_features_among_noise():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 12))
+    y = np.sin(2 * X[:, 0]) * X[:, 1]
+    relevance = [
+        EGOP("local-linear", n_iter=n, random_state=0).fit(X, y).feature_relevance_[:2].sum()
+        for n in (1, 4)
+    ]
+    assert relevance[1] > max(relevance[0], 0.9)
+
+
+def test_classes_among_noise_are_iterated_on_without_being_asked():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 12))
+    y = (X[:, 0] > 0) + 2 * (X[:, 0] * X[:, 1] > 0)
+    once, default = (EJOP(n_iter=n, random_state=0).fit(X, y) for n in (1, None))
+    assert default.n_iter_ == 2
+    assert default.feature_relevance_[:2].sum() > once.feature_relevance_[:2].sum()
+
+
+@pytest.mark.parametrize(
+    ("learner", "n_rows", "iterations"),
+    [
+        (EJOP(), 999, 1),  # too few to tell whether it helps
+        (EJOP(), 1000, 2),
+        (EJOP(), 5000, 2),
+        (EJOP(), 5001, 1),
+        (EJOP("local-linear"), 2000, 1),
+        (EJOP("local-linear", bandwidth=1.0), 2000, 1),
+        (EJOP(n_iter=4), 50, 4),
+        (EGOP(), 2000, 1),
+        (GradientWeights(), 2000, 1),
+    ],
+)
+def test_only_classes_are_iterated_on_without_being_asked(learner, n_rows, iterations):
+    assert most_iterations(learner, n_rows) == iterations
+
+
+def test_cross_validation_takes_the_bandwidth_that_predicts_better():
+    X, y, _ = index_data(600)
+    metric = EGOP("analytic", random_state=0).fit(X, y)
+    assert metric.bandwidth_ > 0.05 * np.median(np.linalg.norm(X[::2] - X[1::2], axis=1))
+    halves = slice(0, 300), slice(300, 600)
+    errors = {}
+    for h in (metric.bandwidth_, metric.bandwidth_ / 4):
+        model = KNNRegressor(7, metric=EGOP("analytic", bandwidth=h)).fit(
+            X[halves[0]], y[halves[0]]
+        )
+        errors[h] = np.mean((model.predict(X[halves[1]]) - y[halves[1]]) ** 2)
+    assert errors[metric.bandwidth_] < errors[metric.bandwidth_ / 4]
+
+
+# What they are ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_matrix_is_the_mean_outer_product_of_the_stored_gradients(estimator):
+    X, y, _ = index_data(200, d=5)
+    metric = EGOP(estimator, store_gradients=True, random_state=0).fit(X, y)
+    expected = metric.gradients_.T @ metric.gradients_ / len(X)
+    np.testing.assert_allclose(metric.outer_product_, expected, rtol=1e-10)
+    np.testing.assert_allclose(metric.eigenvalues_.sum(), np.trace(expected), rtol=1e-10)
+
+
+def test_jacobians_are_features_by_classes():
+    X, y = three_classes(150)
+    metric = EJOP("analytic", store_gradients=True, random_state=0).fit(X, y)
+    assert metric.gradients_.shape == (150, 6, 3)
+    np.testing.assert_allclose(metric.gradients_.sum(axis=2), 0, atol=1e-9)
+    expected = np.einsum("mdc,mec->de", metric.gradients_, metric.gradients_) / 150
+    np.testing.assert_allclose(metric.outer_product_, expected, rtol=1e-9, atol=1e-15)
+
+
+def test_gradient_weights_are_mean_absolute_gradients_on_the_diagonal():
+    X, y, _ = index_data(200, d=5)
+    metric = GradientWeights("analytic", store_gradients=True, random_state=0).fit(X, y)
+    expected = np.diag(np.abs(metric.gradients_).mean(axis=0))
+    np.testing.assert_allclose(metric.outer_product_, expected, rtol=1e-10)
+
+
+def test_the_map_is_the_root_of_the_matrix_scaled_to_mean_eigenvalue_one():
+    X, y, _ = index_data(200, d=5)
+    metric = EGOP("analytic", power=1.0, random_state=0).fit(X, y)
+    M = metric.get_mahalanobis_matrix()
+    np.testing.assert_allclose(np.trace(M), 5)
+    np.testing.assert_allclose(
+        M / np.trace(M), metric.outer_product_ / np.trace(metric.outer_product_), atol=1e-12
+    )
+    for row in metric.components_:
+        assert row[np.abs(row).argmax()] >= 0
+
+
+def test_fewer_components_are_the_leading_ones():
+    X, y, _ = index_data(200, d=5)
+    whole = EGOP(random_state=0).fit(X, y)
+    part = EGOP(random_state=0, n_components=2).fit(X, y)
+    np.testing.assert_allclose(part.components_, whole.components_[:2])
+    assert part.transform(X).shape == (200, 2)
+
+
+def test_the_power_bends_the_spectrum():
+    matrix = np.diag([9.0, 4.0, 0.0])
+    values, vectors = spectrum(matrix)
+    np.testing.assert_allclose(values, [9, 4, 0])
+    components = metric_components(values, vectors, power=0.5)
+    expected = np.diag([3.0, 2.0, 0.0]) * 3 / 5
+    np.testing.assert_allclose(components.T @ components, expected, atol=1e-12)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20)
+def test_principal_angles_are_scipys(seed):
+    rng = np.random.default_rng(seed)
+    first, second = (np.linalg.qr(rng.normal(size=(7, 3)))[0] for _ in range(2))
+    expected = np.degrees(subspace_angles(first, second))[::-1]
+    np.testing.assert_allclose(principal_angles(first, second), expected, atol=1e-6)
+
+
+# Intervals -------------------------------------------------------------------------------------
+
+
+def test_bootstrap_intervals_hold_the_estimate_and_narrow_with_more_points():
+    widths = []
+    for n in (150, 1000):
+        X, y, _ = index_data(n, d=5)
+        metric = EGOP("local-linear", store_gradients=True, random_state=0).fit(X, y)
+        low, high = metric.spectrum_interval(n_resamples=60).T
+        assert np.all(low[:2] <= metric.eigenvalues_[:2])
+        assert np.all(metric.eigenvalues_[:2] <= high[:2])
+        angles = metric.principal_angle_interval(n_components=2, n_resamples=60)
+        assert angles.shape == (2, 2)
+        widths.append(((high - low)[0] / metric.eigenvalues_[0], angles[-1, 1]))
+    assert widths[1][0] < widths[0][0]
+    assert widths[1][1] < widths[0][1]
+
+
+def test_the_intervals_of_gradient_weights_are_those_of_their_own_matrix():
+    X, y, _ = index_data(400, d=5)
+    metric = GradientWeights("local-linear", store_gradients=True, random_state=0).fit(X, y)
+    low, high = metric.spectrum_interval(n_resamples=60).T
+    assert np.all((low[:2] <= metric.eigenvalues_[:2]) & (metric.eigenvalues_[:2] <= high[:2]))
+
+
+def test_intervals_are_of_the_weighted_spectrum():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    steep = X[:, 1] > 0
+    y = np.where(steep, 3.0, 0.3) * X[:, 0]
+    weights = np.where(steep, 10.0, 0.1)
+    metric = EGOP("local-linear", store_gradients=True, random_state=0)
+    plain = metric.fit(X, y).spectrum_interval(n_resamples=60)[0]
+    weighted = metric.fit(X, y, sample_weight=weights).spectrum_interval(n_resamples=60)[0]
+    assert weighted[0] <= metric.eigenvalues_[0] <= weighted[1]
+    assert plain[1] < weighted[0]
+    more = metric.partial_fit(X, y, weights).partial_fit(X[:50], sample_weight=weights[:50])
+    low, high = more.spectrum_interval(n_resamples=60)[0]
+    assert low <= more.eigenvalues_[0] <= high
+
+
+def test_a_point_without_weight_is_not_resampled():
+    rng = np.random.default_rng(1)
+    gradients, weights = rng.normal(size=(40, 2, 3)), rng.random(40)
+    weights[10:] = 0
+    spectra, angles = bootstrap_spectra(gradients, weights, 5, 2, np.random.RandomState(0))
+    kept = bootstrap_spectra(gradients[:10], weights[:10], 5, 2, np.random.RandomState(0))
+    np.testing.assert_allclose(spectra, kept[0])
+    np.testing.assert_allclose(angles, kept[1])
+
+
+def test_intervals_without_stored_gradients_say_what_to_do():
+    X, y, _ = index_data(100, d=5)
+    with pytest.raises(ValueError, match="store_gradients=True"):
+        EGOP(random_state=0).fit(X, y).spectrum_interval()
+
+
+# Sums that merge -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_points_added_in_parts_give_what_points_added_at_once_give(estimator):
+    X, y, _ = index_data(300, d=5)
+    weights = np.random.default_rng(0).uniform(0.5, 5, 300)
+
+    def learner():
+        return EGOP(estimator, random_state=0, store_gradients=True)
+
+    first = slice(0, 100)
+    together = learner().partial_fit(X[first], y[first], weights[first])
+    together.partial_fit(X[100:], sample_weight=weights[100:])
+    apart = learner().partial_fit(X[first], y[first], weights[first])
+    for part in (slice(100, 130), slice(130, 201), slice(201, 300)):
+        apart.partial_fit(X[part], sample_weight=weights[part])
+    assert apart.n_evaluations_ == together.n_evaluations_ == 300
+    np.testing.assert_allclose(apart.outer_product_, together.outer_product_, rtol=1e-9)
+    np.testing.assert_allclose(apart.gradients_, together.gradients_, rtol=1e-9, atol=1e-12)
+
+
+def test_a_first_part_alone_is_a_fit():
+    X, y, _ = index_data(120, d=5)
+    first = EGOP(random_state=0).partial_fit(X, y)
+    np.testing.assert_array_equal(first.components_, EGOP(random_state=0).fit(X, y).components_)
+
+
+def test_weights_count_rows_as_often_as_they_say():
+    X, y, _ = index_data(120, d=4)
+    times = np.random.default_rng(0).integers(0, 3, 120)
+    weighed = EGOP("analytic", random_state=0).fit(X, y, sample_weight=times)
+    repeated = EGOP("analytic", random_state=0).fit(np.repeat(X, times, 0), np.repeat(y, times))
+    assert weighed.bandwidth_ == repeated.bandwidth_
+    np.testing.assert_allclose(weighed.outer_product_, repeated.outer_product_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("learner", [EGOP, GradientWeights])
+def test_a_saved_metric_is_the_same_metric(learner, tmp_path):
+    X, y, _ = index_data(80, d=4)
+    metric = learner(random_state=0).partial_fit(X, y)
+    vicinal.save_model(metric, tmp_path / "metric.vicinal")
+    loaded = vicinal.load_model(tmp_path / "metric.vicinal")
+    np.testing.assert_array_equal(loaded.transform(X), metric.transform(X))
+    np.testing.assert_allclose(
+        loaded.partial_fit(X + 0.1).outer_product_, metric.partial_fit(X + 0.1).outer_product_
+    )
+
+
+# What does not change them ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+@pytest.mark.parametrize("estimator", ["auto", *ESTIMATORS])
+def test_units_do_not_change_the_metric(scale, estimator):
+    X, y, _ = index_data(150, d=4)
+    plain = EGOP(estimator, random_state=0).fit(X, y)
+    scaled = EGOP(estimator, random_state=0).fit(X * scale, y / scale)
+    np.testing.assert_allclose(np.abs(scaled.components_), np.abs(plain.components_), atol=1e-5)
+
+
+def test_a_subsample_of_points_is_nearly_the_whole():
+    X, y, V = index_data(1000)
+    metric = EGOP("analytic", n_evaluations=300, n_components=2, random_state=0).fit(X, y)
+    assert metric.n_evaluations_ == 300
+    assert largest_angle(metric, V) < 30
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_more_features_than_rows_are_fine(estimator):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 50))
+    metric = EGOP(estimator, random_state=0).fit(X, X[:, 0])
+    assert metric.components_.shape == (50, 50)
+    assert np.isfinite(metric.components_).all()
+
+
+def test_single_precision_stays_single_precision():
+    X, y, _ = index_data(100, d=4)
+    metric = EGOP(random_state=0).fit(X.astype(np.float32), y)
+    assert metric.components_.dtype == np.float32
+    assert metric.transform(X.astype(np.float32)).dtype == np.float32
+
+
+# Targets ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        ([0.5, 1.0, 7.25], EGOP),
+        ([1.0, 2.0, 3.0], EGOP),
+        ([0, 1, 1], EGOP),
+        (["a", "b", "b"], EGOP),
+        ([0, 1, 2], EJOP),
+        (["a", "b", "c"], EJOP),
+        (list(range(150)), EGOP),
+    ],
+)
+def test_the_target_picks_its_metric(y, expected):
+    assert type(gradient_metric(y)) is expected
+
+
+def test_two_classes_by_any_name_are_zero_and_one():
+    X, y, _ = index_data(100, d=4)
+    numbers = EGOP(random_state=0).fit(X, (y > 0).astype(float))
+    names = EGOP(random_state=0).fit(X, np.where(y > 0, "yes", "no"))
+    np.testing.assert_allclose(names.components_, numbers.components_)
+
+
+# Refusals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"bandwidth": 0}, "bandwidth must be a number above zero, got 0"),
+        ({"bandwidth": -1.0}, "bandwidth must be a number above zero"),
+        ({"bandwidth": np.nan}, "bandwidth must be a number above zero"),
+        ({"bandwidth": "wide"}, "bandwidth must be a number, None or 'rule'"),
+        ({"estimator": "numerical"}, "estimator must be one of"),
+        ({"estimator": "analytic", "kernel": "triangle"}, "differentiates a Gaussian kernel"),
+        ({"kernel": "boxcar"}, "kernel must be one of"),
+        ({"indicator": "maybe"}, "indicator must be one of"),
+        ({"estimator": "difference", "step": 0.0}, "step must be above zero"),
+        ({"estimator": "difference", "step": [1.0, 2.0]}, "one a feature"),
+        ({"estimator": "difference", "step": np.ones(4), "n_iter": 2}, "one number where n_iter"),
+        ({"n_iter": 0}, "n_iter must be a whole number"),
+        ({"n_components": 0}, "n_components must be a whole number"),
+        ({"n_evaluations": "many"}, "n_evaluations must be a whole number"),
+        ({"temperature": 0.0}, "temperature must be a number above zero"),
+        ({"ridge": -1}, "ridge must be a number above zero"),
+        ({"power": 0}, "power must be a number above zero"),
+        ({"confidence": 1.5}, "confidence must be below 1"),
+        ({"n_neighbors": 0}, "n_neighbors must be a whole number"),
+        ({"block_size": 0}, "block_size"),
+        ({"bandwidth": 1.0}, "estimator='auto' chooses the bandwidth"),
+    ],
+)
+def test_nonsense_is_refused_with_its_value(parameters, message):
+    X, y, _ = index_data(60, d=4)
+    with pytest.raises(ValueError, match=message):
+        EGOP(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"estimator": "analytic"},
+        {"estimator": "difference"},
+        {"estimator": "difference", "kernel": "biweight"},
+        {"estimator": "local-linear"},
+    ],
+)
+def test_a_bandwidth_nothing_is_within_is_refused_with_a_better_one(parameters):
+    X, y, _ = index_data(60, d=4)
+    with pytest.raises(
+        ValueError, match=r"bandwidth=1e-06.*median distance.*try bandwidth="
+    ) as info:
+        EGOP(bandwidth=1e-6, **parameters).fit(X, y)
+    better = float(str(info.value).split("try bandwidth=")[1].split(",")[0])
+    EGOP(bandwidth=better, **parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("value", [0.0, 3.7, 1e12])
+def test_a_constant_target_is_refused(value):
+    X, _, _ = index_data(60, d=4)
+    with pytest.raises(ValueError, match="y is constant"):
+        EGOP().fit(X, np.full(60, value))
+
+
+def test_a_target_whose_squares_overflow_is_refused():
+    X, y, _ = index_data(60, d=4)
+    with pytest.raises(ValueError, match="squares overflow; rescale"):
+        EGOP().fit(X, y * 1e200)
+
+
+def test_too_few_rows_for_the_theoretical_indicator_are_refused_with_a_way_out():
+    X, y, _ = index_data(60, d=4)
+    with pytest.raises(ValueError, match="use indicator='practical'"):
+        EGOP("difference", indicator="theoretical").fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [EGOP, EJOP])
+def test_one_class_is_refused(learner):
+    X, _, _ = index_data(60, d=4)
+    with pytest.raises(ValueError, match="one class"):
+        learner().fit(X, ["a"] * 60)
+
+
+def test_egop_sends_several_classes_to_ejop_and_ejop_sends_numbers_to_egop():
+    X, y = three_classes(60)
+    with pytest.raises(ValueError, match=r"y holds 3 classes.*Use EJOP"):
+        EGOP().fit(X, y)
+    with pytest.raises(ValueError, match="use EGOP for a real target"):
+        EJOP().fit(X, X[:, 0])
+
+
+def test_equal_rows_are_refused():
+    with pytest.raises(ValueError, match="all rows of X are equal"):
+        EGOP().fit(np.ones((40, 3)), np.arange(40.0))
+
+
+def test_sparse_rows_are_refused():
+    X, y, _ = index_data(60, d=4)
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        EGOP().fit(sparse.csr_array(X), y)
+
+
+def test_constant_features_and_repeated_rows_are_fine():
+    X, y, _ = index_data(90, d=4)
+    X[:, 2] = 5.0
+    X[:60] = X[0]
+    metric = EGOP(random_state=0).fit(X, y)
+    assert np.isfinite(metric.components_).all()
+
+
+# Conventions -----------------------------------------------------------------------------------
+
+
+def test_every_estimator_and_iteration_passes_scikit_learns_checks():
+    reasons = {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "neighbourhoods hold a number of rows, and a repeated row fills it sooner"
+        )
+    }
+    results = check_estimator(
+        EGOP("local-linear", n_iter=2), expected_failed_checks=reasons, on_skip=None
+    )
+    assert len(results) > 30
