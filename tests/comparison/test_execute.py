@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,15 +11,13 @@ from sklearn.datasets import load_diabetes, load_wine
 
 from vicinal import LDA, KNNClassifier, KNNRegressor
 from vicinal._types import Dataset
-from vicinal.comparison._execute import (
-    Executor,
-    describe_error,
-    measure_cell,
-    predict_from,
-    score,
-)
+from vicinal.comparison import Measurer, prediction_error
+from vicinal.comparison._execute import describe_error, fixed_seeds, measure_cell
+from vicinal.comparison._held import source_of
 from vicinal.comparison._packing import unpack_bits
 from vicinal.comparison._rows import make_setting_folds, prepare_fold
+from vicinal.comparison._scoring import predict_from
+from vicinal.methods import get_method, make_learner
 from vicinal.runs import Cell, Setting, Source
 
 LEARNERS = "misbehaving"
@@ -42,7 +41,7 @@ def measure(dataset: Dataset, method: str, ks=(3,), fold=0, parameters=None, **m
     setting = setting_of(dataset, **more)
     prepared = prepare_fold(dataset, make_setting_folds(dataset, setting)[fold], {})
     cell = Cell(setting, fold, method, tuple(ks), parameters or {})
-    return measure_cell(cell, prepared), prepared
+    return measure_cell(cell, get_method(method), prepared)[0], prepared
 
 
 @pytest.mark.parametrize(("method", "metric"), [("euclidean", None), ("lda", LDA())])
@@ -113,30 +112,30 @@ def test_k_equal_to_the_training_part_takes_the_majority():
     assert record["error"] == np.mean(fold.y_test != majority)
 
 
-def run_in_process(dataset: Dataset, method: str, monkeypatch, ks=(3,)):
-    monkeypatch.setattr("vicinal.comparison._rows.load_rows", lambda source, seed: dataset)
-    return Executor().run(Cell(setting_of(dataset), 0, method, ks))
+def run_in_process(dataset: Dataset, method: str, ks=(3,)):
+    setting = replace(setting_of(dataset), source=source_of(dataset))
+    return Measurer(dataset).measure(Cell(setting, 0, method, ks))
 
 
-def test_an_exception_is_a_failed_record_with_one_line(monkeypatch):
-    (record,) = run_in_process(classes_of(), f"{LEARNERS}:Raising", monkeypatch)
+def test_an_exception_is_a_failed_record_with_one_line():
+    (record,) = run_in_process(classes_of(), f"{LEARNERS}:Raising")
     assert record["status"] == "failed"
     assert record["message"] == "RuntimeError: the matrix is not what it was"
 
 
-def test_a_map_that_is_not_finite_is_a_failure(monkeypatch):
-    (record,) = run_in_process(classes_of(), f"{LEARNERS}:Lost", monkeypatch)
+def test_a_map_that_is_not_finite_is_a_failure():
+    (record,) = run_in_process(classes_of(), f"{LEARNERS}:Lost")
     assert record["status"] == "failed"
 
 
-def test_an_unknown_method_is_a_failed_record_for_every_k(monkeypatch):
-    records = run_in_process(classes_of(), "nosuch", monkeypatch, ks=(3, 5))
+def test_an_unknown_method_is_a_failed_record_for_every_k():
+    records = run_in_process(classes_of(), "nosuch", ks=(3, 5))
     assert [(r["k"], r["status"]) for r in records] == [(3, "failed"), (5, "failed")]
 
 
 def test_a_constant_target_in_the_test_part_has_no_nmse():
-    with pytest.raises(ValueError, match="constant"):
-        score(np.zeros(3), np.ones(3), "regression")
+    with pytest.raises(ValueError, match="same in all rows"):
+        prediction_error(np.zeros(3), np.ones(3), "regression")
 
 
 def test_votes_tie_to_the_nearest():
@@ -160,3 +159,21 @@ def test_errors_are_told_in_one_line(error, text):
 
 def test_long_messages_are_cut():
     assert len(describe_error(ValueError("x" * 1000))) == 300
+
+
+def test_the_global_generators_are_left_as_they_were():
+    np.random.seed(5)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(5)  # noqa: NPY002
+    with fixed_seeds(0):
+        np.random.random(7)  # noqa: NPY002
+    assert np.random.random() == expected  # noqa: NPY002
+
+
+@pytest.mark.parametrize("name", ["hgb", "forest", "svm", "logistic"])
+def test_a_reference_is_measured_as_scikit_learn_predicts(name):
+    (record,), fold = measure(classes_of(), name, ks=(None,))
+    model = make_learner(get_method(name), "classification", seed=0)
+    wrong = model.fit(fold.X_train, fold.y_train).predict(fold.X_test) != fold.y_test
+    assert record["error"] == np.mean(wrong)
+    assert record["k"] is None

@@ -9,13 +9,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from vicinal._types import Dataset, Fold
-from vicinal.comparison._rows import (
-    FoldKeeper,
-    file_digest,
-    load_rows,
-    prepare_fold,
-    sample_dataset,
-)
+from vicinal.comparison import _rows
+from vicinal.comparison._rows import FoldKeeper, load_rows, prepare_fold
+from vicinal.comparison._views import sample_dataset
+from vicinal.data import sha256_of
 from vicinal.runs import Setting, Source
 
 
@@ -78,7 +75,7 @@ def test_missing_values_are_filled_in_from_the_training_part():
 def table(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,b,y\n" + "".join(f"{i},{i % 7},{'xz'[i % 2]}\n" for i in range(40)))
-    return Source(path.name, str(path), "y", digest=file_digest(path))
+    return Source(path.name, str(path), "y", digest=sha256_of(path))
 
 
 def test_a_table_changed_under_way_is_refused(tmp_path):
@@ -98,3 +95,15 @@ def test_a_fold_asked_for_again_is_not_prepared_again(tmp_path):
     assert other is not first
     assert other.dataset is first.dataset
     assert_array_equal(keeper.get(setting, 0).X_train, first.X_train)
+
+
+def test_rows_are_read_once_for_all_folds(tmp_path, monkeypatch):
+    reads = []
+    read = _rows.read_table
+    monkeypatch.setattr(_rows, "read_table", lambda *a, **k: reads.append(1) or read(*a, **k))
+    keeper = FoldKeeper()
+    setting = Setting(table(tmp_path), {"scale": "zscore"}, "kfold", {"n_folds": 4})
+    keeper.folds(setting)
+    for fold in (0, 1, 2, 3):
+        keeper.get(setting, fold)
+    assert len(reads) == 1

@@ -41,8 +41,8 @@ def test_a_known_name_comes_before_a_file_of_that_name(tmp_path, monkeypatch):
     [
         ("lettre", {}, "Did you mean letter"),
         ("wine", {"target": "kind"}, "a target of its own"),
-        ("wine", {"impute": True}, "--impute"),
-        ("wine", {"task": "regression"}, "--task"),
+        ("wine", {"impute": True}, "impute"),
+        ("wine", {"task": "regression"}, "task"),
         ("table.csv", {"task": "ranking"}, "'ranking'"),
         ("wine", {"limit": 0}, "at least 2"),
     ],
@@ -50,3 +50,8 @@ def test_a_known_name_comes_before_a_file_of_that_name(tmp_path, monkeypatch):
 def test_what_makes_no_sense_is_refused(data, options, words):
     with pytest.raises(ValueError, match=words):
         find_source(data, **options)
+
+
+def test_whatever_the_reader_of_tables_reads_is_taken_for_a_table():
+    for suffix in (".csv", ".tsv.gz", ".txt", ".parquet", ".npz"):
+        assert find_source(f"nowhere{suffix}", target="y").path is not None

@@ -9,7 +9,7 @@ import pytest
 
 from vicinal.comparison._packing import pack_bits, unpack_bits
 from vicinal.comparison._significance import corrected_t_test, mcnemar_test
-from vicinal.comparison._summary import best_learned, distinct_notes, summarize_records
+from vicinal.comparison._summary import distinct_notes, summarize_records
 from vicinal.methods import get_method
 
 METHODS = [get_method(name) for name in ("euclidean", "lda", "nca")]
@@ -41,7 +41,7 @@ def failed(method, fold, message, k=3):
 
 
 def rows_of(records, ks=(3,)):
-    return {(r.method, r.k): r for r in summarize_records(records, METHODS, ks, "wine")}
+    return {(r.method, r.k): r for r in summarize_records(records, METHODS, ks, "wine")[0]}
 
 
 def test_a_row_holds_means_over_folds_in_their_order():
@@ -138,12 +138,18 @@ def test_notes_that_differ_in_numbers_only_are_told_once():
     )
 
 
-def test_the_best_learned_row_is_the_one_shown():
-    rows = rows_of([ok("euclidean", 0, 0.1), ok("lda", 0, 0.3), ok("nca", 0, 0.2)])
-    best = best_learned(rows.values())
-    assert best is not None
-    assert best.method == "nca"
-    assert best_learned([rows["euclidean", 3]]) is None
+def test_references_come_last_gain_on_euclidean_at_its_best_and_fight_the_best():
+    records = [ok("euclidean", f, e, k=k) for k, e in ((3, 0.3), (7, 0.2)) for f in (0, 1)]
+    records += [ok("lda", f, 0.1 + 0.01 * f, k=k) for k in (3, 7) for f in (0, 1)]
+    records += [ok("svm", f, 0.15, k=None) for f in (0, 1)]
+    methods = [get_method(name) for name in ("euclidean", "lda", "svm")]
+    rows, duels = summarize_records(records, methods, (3, 7), "wine")
+    last = rows[-1]
+    assert (last.method, last.k, last.reference, last.best) == ("svm", None, True, False)
+    assert last.gain == pytest.approx(0.05)
+    assert [(d.reference, d.p_value) for d in duels] == [
+        ("svm", pytest.approx(corrected_t_test([0.05, 0.04], 0.25)))
+    ]
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 4001])

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from vicinal.methods import get_method, list_methods
-from vicinal.methods._table import (
+from vicinal.methods import (
     METHODS,
     Method,
     choose_methods,
-    import_factory,
-    make_metric,
+    get_method,
+    list_methods,
+    make_learner,
+    own_method,
 )
+from vicinal.methods._making import import_factory
+from vicinal.rivals import LDA
 
 
 def test_names_are_unique_and_lower_case():
@@ -22,7 +25,7 @@ def test_names_are_unique_and_lower_case():
 
 @pytest.mark.parametrize("method", [m for m in METHODS if m.factory], ids=lambda m: m.name)
 def test_every_method_makes_a_learner_with_its_k_and_seed(method):
-    metric = make_metric(method, {}, k=7, seed=5)
+    metric = make_learner(method, method.tasks[0], k=7, seed=5)
     assert hasattr(metric, "fit")
     assert metric.get_params().get("random_state", 5) == 5
     assert not method.depends_on_k or metric.n_neighbors == 7
@@ -32,17 +35,18 @@ def test_the_diffusion_map_is_for_numbers_and_keeps_its_own_neighbours():
     method = get_method("gdm")
     assert method.tasks == ("regression",)
     assert not method.default
-    metric = make_metric(method, {}, k=3, seed=0)
+    metric = make_learner(method, "regression", k=3)
     assert (metric.n_components, metric.n_neighbors) == (10, 20)
 
 
 def test_euclidean_needs_no_learner():
-    assert make_metric(get_method("euclidean"), {}, k=3, seed=0) is None
+    assert make_learner(get_method("euclidean"), "regression", k=3) is None
 
 
 def test_parameters_given_outweigh_those_of_the_table_and_those_filled_in():
     method = Method("x", "X", "vicinal.rivals:NCA", parameters={"max_iter": 7, "tol": 0.1})
-    metric = make_metric(method, {"max_iter": 9, "random_state": 4}, k=3, seed=0)
+    given = {"max_iter": 9, "random_state": 4}
+    metric = make_learner(method, "classification", k=3, parameters=given)
     assert (metric.max_iter, metric.tol, metric.random_state) == (9, 0.1, 4)
 
 
@@ -89,3 +93,33 @@ def test_nobody_asked_for_gets_the_default_methods_of_the_task():
 def test_a_method_for_another_task_is_refused():
     with pytest.raises(ValueError, match="lda: not made for regression"):
         choose_methods(["lda"], "regression")
+
+
+def test_references_are_run_where_they_are_asked_for_only():
+    plain = choose_methods(None, "classification")
+    assert not any(method.reference for method in plain)
+    more = choose_methods(["lda"], "classification", references=True)
+    assert [m.name for m in more if m.reference] == ["hgb", "forest", "svm", "logistic"]
+    numbers = choose_methods(["egop"], "regression", references=True)
+    assert [m.name for m in numbers if m.reference] == ["hgb", "forest", "svm"]
+
+
+def test_an_estimator_of_ones_own_is_cloned_and_keeps_its_parameters():
+    mine = LDA(n_components=1)
+    method = own_method(mine, "my LDA")
+    made = make_learner(method, "classification", k=3)
+    assert made is not mine
+    assert (made.n_components, method.title, method.name) == (1, "my LDA", "LDA(n_components=1)")
+    with pytest.raises(ValueError, match="fit and transform"):
+        own_method(LDA)
+
+
+def test_a_method_may_wrap_another_that_gets_the_k():
+    method = Method(
+        "bag",
+        "Bag",
+        "sklearn.ensemble:BaggingClassifier",
+        wraps="sklearn.neighbors:KNeighborsClassifier",
+        depends_on_k=True,
+    )
+    assert make_learner(method, "classification", k=4).estimator.n_neighbors == 4

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from vicinal.methods import get_method
-from vicinal.runs import Cell, Setting, Source, plan_cells
+from vicinal.runs import Cell, Setting, Source
 from vicinal.runs._cells import cell_from_json, cell_to_json, record_key
 
 SETTING = Setting(
@@ -53,15 +52,3 @@ def test_another_k_or_another_version_has_another_key(monkeypatch):
     assert record_key(CELL, 7) != before
     monkeypatch.setattr("vicinal.runs._cells.__version__", "9.9")
     assert record_key(CELL, 3) != before
-
-
-def test_a_method_that_depends_on_k_gets_a_cell_for_each_and_others_one_for_all():
-    cells = plan_cells(SETTING, [get_method("euclidean"), get_method("mlng")], [3, 7], 2)
-    assert [(c.fold, c.method, c.ks) for c in cells] == [
-        (0, "euclidean", (3, 7)),
-        (0, "mlng", (3,)),
-        (0, "mlng", (7,)),
-        (1, "euclidean", (3, 7)),
-        (1, "mlng", (3,)),
-        (1, "mlng", (7,)),
-    ]

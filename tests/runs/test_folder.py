@@ -41,7 +41,7 @@ def test_another_configuration_is_refused_and_the_difference_named(tmp_path):
     with RunFolder(tmp_path / "run", CONFIGURATION) as folder:
         folder.add([ok("a")])
     with (
-        pytest.raises(ValueError, match=r"seed: there 0, now 1.*--fresh"),
+        pytest.raises(ValueError, match=r"seed: there 0, now 1.*fresh"),
         RunFolder(tmp_path / "run", {**CONFIGURATION, "seed": 1}),
     ):
         pass

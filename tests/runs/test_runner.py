@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from vicinal.comparison import plan_cells
 from vicinal.methods import get_method
-from vicinal.runs import Progress, RunFolder, Setting, Source, plan_cells, run_cells
+from vicinal.runs import Progress, RunFolder, Setting, Source, run_cells
 from vicinal.runs._runner import estimate_seconds, unmeasured
 
 TABLE = "a,b,c,y\n" + "".join(f"{i % 11},{i % 7},{i % 5},{'xz'[i % 2]}\n" for i in range(61))

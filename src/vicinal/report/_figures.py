@@ -15,6 +15,7 @@ from ._smooth import density, smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.ticker import Locator
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ def draw_columns(ax: Axes, values: FloatArray, intervals: FloatArray | None) -> 
     ax.set_ylim(bottom=0)
     ax.set_xlim(0.4, len(values) + 0.6)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10, min_n_ticks=1))
+    ax.yaxis.set_major_locator(_few())
     _bare(ax)
 
 
@@ -66,6 +68,7 @@ def draw_bars(ax: Axes, shares: FloatArray, names: Sequence[str]) -> None:
             fontsize="small",
         )
     ax.set_xlim(0, 1.15 * float(shares.max(initial=0.0)) or 1.0)
+    ax.xaxis.set_major_locator(_few())
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     _bare(ax)
 
@@ -90,6 +93,7 @@ def draw_errors(ax: Axes, lines: Sequence[ErrorLine], ks: Sequence[int]) -> None
     ax.set_xticks(range(len(ks)), [str(k) for k in ks])
     ax.margins(x=0.08)
     ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.yaxis.set_major_locator(_few())
     ax.grid(axis="y", linewidth=0.5, alpha=0.5)
     _bare(ax)
 
@@ -102,6 +106,7 @@ def draw_dots(ax: Axes, lines: Sequence[ErrorLine]) -> None:
         ax.errorbar(line.means, [y], xerr=line.spreads, color=colour, marker="o", linestyle="none")
     ax.set_yticks(range(len(order)), [shorten(line.title, 32) for line in order])
     ax.set_ylim(len(order) - 0.4, -0.6)
+    ax.xaxis.set_major_locator(_few())
     ax.grid(axis="x", linewidth=0.5, alpha=0.5)
     _bare(ax)
 
@@ -115,6 +120,8 @@ def draw_curve(ax: Axes, x: FloatArray, y: FloatArray) -> None:
     ax.plot(curve.x, curve.y, color="white", linewidth=4.5)
     ax.plot(curve.x, curve.y, color=CURVE, linewidth=2.4, label=label.replace(NBSP, " "))
     ax.legend(frameon=False, loc="best")
+    ax.xaxis.set_major_locator(_few())
+    ax.yaxis.set_major_locator(_few())
     _bare(ax)
 
 
@@ -130,6 +137,7 @@ def draw_ridges(ax: Axes, x: FloatArray, labels: AnyArray) -> None:
         ax.plot(grid, base + height, color=colour, linewidth=1.6)
     ax.set_yticks(np.arange(len(names)), [shorten(name, 24) for name in names])
     _say_left_out(ax, n_left_out)
+    ax.xaxis.set_major_locator(_few())
     _bare(ax)
 
 
@@ -151,6 +159,8 @@ def draw_flat(ax: Axes, places: FloatArray, targets: AnyArray, classes: bool, na
             dots.set(alpha=0.7, linewidth=0, label=shorten(label, 24))
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
         _say_left_out(ax, n_left_out)
+    ax.xaxis.set_major_locator(_few())
+    ax.yaxis.set_major_locator(_few())
     _bare(ax)
 
 
@@ -178,6 +188,13 @@ def _say_left_out(ax: Axes, n_left_out: int) -> None:
 def _size(n: int) -> float:
     """Smaller dots for more of them."""
     return float(np.clip(9000 / max(n, 1), 8, 24))
+
+
+def _few() -> Locator:
+    """As many ticks whatever the size, so that names decide nothing."""
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10])
 
 
 def _bare(ax: Axes) -> None:

@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-
 from vicinal.metric.gerrymander._initialisation import logistic_start, scale_start, vote_gaps
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from vicinal.metric.descent._projected import project_to_cone
 
 from vicinal.metric.candidates._exact import all_candidates, order_by_class, squared_distances_to
-from vicinal.metric.descent._projected import project_to_cone
 from vicinal.metric.gerrymander._factored import FactoredObjective
 from vicinal.metric.gerrymander._objective import REGULARIZERS, factored_regularizer
 

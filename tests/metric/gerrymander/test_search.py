@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-
-from vicinal.metric import MLNG
-from vicinal.metric.gerrymander._averaging import mean_map
 from vicinal.metric.gerrymander._initialisation import Start
 from vicinal.metric.gerrymander._records import Options, Progress, Rows, Setting, Watch
 from vicinal.metric.gerrymander._search import Choice, Search, choose_settings, companion_setting
-from vicinal.metric.gerrymander._training import fit_setting, fit_settings
 from vicinal.metric.selection._trials import Trial
+
+from vicinal.metric import MLNG
+from vicinal.metric.gerrymander._averaging import mean_map
+from vicinal.metric.gerrymander._training import fit_setting, fit_settings
 
 LEADER = Setting(Start("lda", 2, 0.1), 0.03)
 
