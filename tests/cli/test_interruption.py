@@ -171,7 +171,7 @@ def test_a_disk_that_fills_up_at_the_very_end_still_shows_the_table(tmp_path, mo
     def full(*arguments):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("vicinal.comparison._compare.write_results", full)
+    monkeypatch.setattr("vicinal.report._comparison.write_atomically", full)
     code, said = run_here(
         monkeypatch, capsys, "wine.csv", "--target", "target", "--methods", "euclidean", "--k", "3",
         "--folds", "2", "--out", "run")  # fmt: skip

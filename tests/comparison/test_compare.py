@@ -76,8 +76,9 @@ def test_a_folder_keeps_what_is_measured_and_the_same_call_goes_on(wine, tmp_pat
     assert ended == [None], "told once how far it is, and nothing was measured"
     assert errors_of(again) == errors_of(first)
     np.testing.assert_array_equal(again.exhibits[0].places, first.exhibits[0].places)
-    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    results = json.loads(again.to_json(tmp_path / "results.json").read_text())
     assert [r["method"] for r in results["records"]] == ["euclidean", "lda"]
+    assert results["config"]["folds"] == {"n_folds": 5}
     with pytest.raises(ValueError, match="another configuration"):
         vicinal.compare(wine[0] + 1, wine[1], **asked)
 
@@ -168,3 +169,32 @@ def test_a_number_is_regressed_and_references_are_regressors():
 def test_what_makes_no_sense_is_refused_in_words(asked, words):
     with pytest.raises(ValueError, match=words):
         vicinal.compare(**asked)
+
+
+def table(text: str = "") -> str:
+    rows = "".join(f"{i % 7 - 1},{i % 5},{'xz'[i % 2]}\n" for i in range(40))
+    return f"good,loud,kind\n{text or rows}"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "words"),
+    [
+        (table(), {"methods": ["no.module:A"]}, "cannot be imported"),
+        (table(), {"protocol": "official"}, "no official split"),
+        (table(), {"protocol": "grouped"}, "no groups"),
+        (table(), {"n_folds": 91}, "91 folds"),
+        (table(), {"scale": "histogram"}, "non-negative"),
+        (table(), {"n_components": 4}, "n_components=4"),
+        (table(), {"task": "regression"}, "finite numbers"),
+        (table("1,2,x\n" * 9), {}, "one class"),
+        (table("inf,1,x\n1,2,z\n"), {}, "good"),
+        ("", {}, "empty"),
+        ("good,kind\n", {}, "no rows"),
+        ("\x00\x01", {}, "t.csv"),
+    ],
+)
+def test_a_table_that_cannot_be_compared_is_refused_before_any_work(tmp_path, text, asked, words):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(ValueError, match=words):
+        vicinal.compare(tmp_path / "t.csv", "kind", **asked, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

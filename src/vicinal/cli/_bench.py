@@ -48,8 +48,7 @@ def bench(
     log rows (1 is linear, 2 quadratic). Compilation is done beforehand and not counted.
     """
     from vicinal.cli._console import RunDisplay, describe_cell_of_many, explain_stop, make_console
-    from vicinal.comparison import find_source
-    from vicinal.experiments._growth import measure_growth, plan_growth
+    from vicinal.comparison import find_source, measure_growth, plan_growth
     from vicinal.runs import RUNS, RunFolder, run_cells
 
     check_output(json)

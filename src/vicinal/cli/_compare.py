@@ -72,8 +72,9 @@ def compare(
     }  # fmt: skip
     found = _run(data, target, asked)
     _show(found, json, page=not no_report)
-    wanted = {row.method for row in found.rows} if names is None else set(names)
-    if not any(row.measured for row in found.rows if row.method in wanted):
+    asked_for = {name if ":" in name else name.lower() for name in names or ()}
+    rows = [row for row in found.rows if not asked_for or row.method in asked_for]
+    if not any(row.measured for row in rows):
         raise typer.Exit(1)
 
 
@@ -95,12 +96,11 @@ def _show(found: Any, json: Path | None, *, page: bool) -> None:
 
     output = make_console()
     output.print(render_table(found))
-    written = [found.folder / "results.json"]
-    with saving(found.folder):
-        if json is not None:
-            written.append(found.to_json(json))
-        if page:
-            written.append(found.report(found.folder / "report.html"))
     output.print()
-    for file in written:
+    files = {found.folder / "results.json": found.to_json}
+    files |= {json: found.to_json} if json is not None else {}
+    files |= {found.folder / "report.html": found.report} if page else {}
+    for file, write in files.items():
+        with saving(file):
+            write(file)
         output.print(str(file), markup=False, soft_wrap=True)

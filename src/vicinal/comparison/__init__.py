@@ -11,7 +11,8 @@
                            fit, search, vote, count (_execute, _tuned, _scoring)
                            what was learned, of the same fit (_exhibit, _intervals, _relevance)
 
-``_table_models`` fits one method on all rows of a table, for ``vicinal fit``.
+``_table_models`` fits one method on all rows of a table, for ``vicinal fit``; ``_growth`` measures
+what methods cost as the rows grow, for ``vicinal bench``.
 """
 
 from vicinal._lazy import lazy_names
@@ -20,6 +21,7 @@ __getattr__, __all__ = lazy_names(
     __name__,
     {
         "vicinal.comparison._compare": "compare",
+        "vicinal.comparison._growth": "measure_growth plan_growth",
         "vicinal.comparison._measurer": "Measurer",
         "vicinal.comparison._plan": "Question plan_cells plan_comparison",
         "vicinal.comparison._rows": "load_rows",

@@ -1,4 +1,6 @@
 from vicinal.comparison._compare import compare as compare
+from vicinal.comparison._growth import measure_growth as measure_growth
+from vicinal.comparison._growth import plan_growth as plan_growth
 from vicinal.comparison._measurer import Measurer as Measurer
 from vicinal.comparison._plan import Question as Question
 from vicinal.comparison._plan import plan_cells as plan_cells

@@ -27,7 +27,6 @@ from vicinal.runs import (
     Workers,
     ask,
     run_cells,
-    writing_to,
 )
 
 
@@ -120,11 +119,7 @@ def compare(
         with _opened(plan, out, fresh) as folder:
             records = run_cells(plan.cells, folder, pool=workers, listener=listener, exhibits=True)
             found = describe_comparison(plan, records, folder.path)
-            if out is None or out is False:
-                return found
-            with writing_to(folder.path):
-                found.to_json(folder.path / "results.json")
-            return replace(found, folder=folder.path)
+            return found if not out else replace(found, folder=folder.path)
 
 
 @dataclass(frozen=True)

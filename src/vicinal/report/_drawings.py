@@ -245,6 +245,7 @@ def _adapt(svg: str, alt: str, width: float) -> str:
     body = body.replace("xlink:href", "href")
     used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', body))
     body = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", body)
+    body = re.sub(r'<g( clip-path="[^"]*")>((?:\s*<use [^>]*/>)+)', _share_style, body)
     body = re.sub(r"font-family: [^;\"]*;? ?", "", body)
     body = re.sub(r' (d|x|y|transform)="[^"]*"', _shorten_numbers, body)
     body = re.sub(r"\s*\n\s*", "\n", body)
@@ -252,6 +253,15 @@ def _adapt(svg: str, alt: str, width: float) -> str:
         body = body.replace(code, variable)
     place = f'{box[0]} style="max-width:{7 * width:.1f}rem"'
     return f'<svg role="img" aria-label="{escape(alt)}" {place}>{body}</svg>'
+
+
+def _share_style(group: re.Match[str]) -> str:
+    """Points of one kind name their style once, in their group."""
+    styles = set(re.findall(r' style="[^"]*"', group[2]))
+    if len(styles) != 1:
+        return group[0]
+    (style,) = styles
+    return f"<g{group[1]}{style}>{group[2].replace(style, '')}"
 
 
 def _shorten_numbers(attribute: re.Match[str]) -> str:

@@ -31,7 +31,7 @@ from vicinal.runs._cells import (
     digest_of,
     record_key,
 )
-from vicinal.runs._folder import RUNS, RunFolder, WriteError, writing_to
+from vicinal.runs._folder import RUNS, RunFolder, WriteError
 from vicinal.runs._journal import Record
 from vicinal.runs._meter import Elapsed, PeakMemory, Stopwatch
 from vicinal.runs._pool import ThisProcess, WorkerPool, Workers, ask
@@ -67,5 +67,4 @@ __all__ = [
     "record_head",
     "record_key",
     "run_cells",
-    "writing_to",
 ]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vicinal._types import FloatArray
-from vicinal.comparison import Question, load_rows, plan_comparison
+from vicinal.comparison._plan import Question, plan_comparison
+from vicinal.comparison._rows import load_rows
 from vicinal.runs import Cell, Record, Source
 
 # Below this a fit is mostly overhead, and its growth says nothing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vicinal.experiments._growth import growth_exponent, measure_growth, plan_growth
+from vicinal.comparison._growth import growth_exponent, measure_growth, plan_growth
 from vicinal.runs import Source
 
 
