@@ -2,11 +2,7 @@
 
 =========================  ====================================================================
 ``_registry``              what is known: one frozen entry a set (source, split, groups, ...)
-``_builtin_sets``          the entries, by kind
-``_classification_sets``
-``_regression_sets``
-``_structured_sets``
-``_measurements``          checksums, shapes and fingerprints, counted once
+``_entries``               the entries, from ``sets.toml`` and ``measurements.json``
 ``_datasets``              ``load_dataset``: the steps below in one call
 ``_storage``               where a stored file is looked for
 ``_download``              fetching a file, resumed where it broke off
