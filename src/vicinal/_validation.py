@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -24,6 +27,31 @@ def check_transform_input(estimator: Any, X: AnyArray, *, accept_sparse: bool = 
         accept_sparse="csr" if accept_sparse else False,
     )
     return checked
+
+
+def name_columns(estimator: Any, X: AnyArray) -> Any:
+    """Return rows as a frame where ``fit`` saw one, so that nothing warns of missing names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return X
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=names)
+
+
+def take_rows(X: Any, rows: IntArray) -> Any:
+    """Return rows of an array, sparse matrix or frame by their numbers."""
+    return _safe_indexing(X, rows)
+
+
+def follow_set_output(method: Callable[..., FloatArray]) -> Callable[..., Any]:
+    """Make a method that maps rows obey ``set_output(transform=...)`` as ``transform`` does."""
+
+    @wraps(method)
+    def wrapped(self: Any, X: AnyArray) -> Any:
+        return _wrap_data_with_container("transform", method(self, X), X, self)
+
+    return wrapped
 
 
 def check_classification_input(
@@ -68,12 +96,18 @@ def check_neighbors(n_neighbors: Any, n_samples: int) -> int:
 
 
 def check_pairs(estimator: Any, pairs: AnyArray) -> FloatArray:
-    """Return pairs as floats of shape (n, 2, d)."""
+    """Return pairs as floats of shape (n, 2, d), d the number of features ``fit`` saw."""
     checked: FloatArray = check_array(pairs, allow_nd=True, dtype=list(FLOATS))
     if checked.ndim != 3 or checked.shape[1] != 2:
         raise ValueError(
             f"pairs must have shape (n, 2, n_features), got {checked.shape}; stack each query "
             "and its database point along axis 1."
+        )
+    width = getattr(estimator, "n_features_in_", checked.shape[2])
+    if checked.shape[2] != width:
+        raise ValueError(
+            f"pairs have {checked.shape[2]} features, but {type(estimator).__name__} was fitted "
+            f"on {width}."
         )
     return checked
 
@@ -93,6 +127,13 @@ def check_regression_input(
         y_numeric=True,
     )
     return X, y.astype(np.float64)
+
+
+def check_plain_input(estimator: Any, X: AnyArray) -> AnyArray:
+    """Return X, dense or sparse, as floats, for a learner that needs no target."""
+    refuse_distributed(estimator, X)
+    checked: AnyArray = validate_data(estimator, X, dtype=list(FLOATS), accept_sparse="csr")
+    return checked
 
 
 def check_target_input(estimator: Any, X: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:
@@ -205,3 +246,13 @@ def check_costs(costs: Any, n_classes: int, *, spare: bool = False) -> FloatArra
             f"costs[{r}, {r}] is {matrix[r, r]}."
         )
     return matrix
+
+
+def check_groups(groups: Any, n_rows: int) -> AnyArray | None:
+    """Return the groups of the rows, or None; refuse another number of them."""
+    if groups is None:
+        return None
+    checked = np.asarray(groups)
+    if checked.shape != (n_rows,):
+        raise ValueError(f"groups must have shape ({n_rows},), got {checked.shape}.")
+    return checked

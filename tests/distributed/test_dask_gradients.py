@@ -133,6 +133,17 @@ def test_a_drawn_reference_comes_near_to_the_whole():
     assert 1e-6 < gap / np.linalg.norm(whole.outer_product_) < 0.2
 
 
+def test_points_cannot_be_added_to_a_sample_that_is_not_there():
+    X, y = make_data(n_rows=200)
+    found = fit_distributed(
+        vicinal.EGOP("analytic", bandwidth=0.8), da.from_array(X, chunks=(50, 4)), y
+    )
+    before = found.outer_product_
+    with pytest.raises(ValueError, match=r"fitted to chunks it does not hold.*rows in memory"):
+        found.partial_fit(X)
+    assert found.outer_product_ is before
+
+
 # Bad input ---------------------------------------------------------------------------------------
 
 
@@ -140,8 +151,13 @@ def test_what_cannot_be_fitted_is_refused_in_words():
     X, y = make_data(n_rows=200)
     chunked, target = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
     egop = vicinal.EGOP("analytic", bandwidth=0.8)
-    with pytest.raises(ValueError, match=r"vicinal.scale.fit_distributed"):
-        egop.fit(chunked, y)
+    for learner in (egop, vicinal.EJOP(), vicinal.GradientWeights()):
+        with pytest.raises(ValueError, match=r"X is a dask collection.*scale.fit_distributed"):
+            learner.fit(chunked, y)
+    with pytest.raises(ValueError, match=r"X is a dask.*GradientDiffusionMap.*pass X.compute"):
+        vicinal.GradientDiffusionMap().fit(chunked, y)
+    with pytest.raises(ValueError, match="X is a dask collection"):
+        clone(egop).fit(X, y).partial_fit(chunked)
     with pytest.raises(ValueError, match="takes GradientWeights, EGOP or EJOP"):
         fit_distributed(vicinal.LDA(), chunked, target)
     with pytest.raises(ValueError, match="X must be a dask array or frame, got ndarray"):
@@ -160,6 +176,8 @@ def test_what_cannot_be_fitted_is_refused_in_words():
         fit_distributed(egop, chunked, target[:150])
     with pytest.raises(ValueError, match="no gradient could be estimated with bandwidth=1e-05"):
         fit_distributed(vicinal.EGOP("analytic", bandwidth=1e-5), chunked, target)
+    with pytest.raises(ValueError, match="n_components=5 is more than the 4 features"):
+        fit_distributed(vicinal.EGOP(n_components=5), chunked, target)
     with pytest.raises(ValueError, match="give n_reference"):
         fit_distributed(vicinal.EGOP("difference", bandwidth=1.0), chunked, target)
 

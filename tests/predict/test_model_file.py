@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -134,6 +135,30 @@ def test_radius_predictors_and_other_indexes_survive_the_round_trip(tmp_path, ki
         warnings.simplefilter("ignore")
         before, after = model.predict(queries), load_model(tmp_path / "m").predict(queries)
     assert before.tobytes() == after.tobytes()
+
+
+def test_weights_survive_the_round_trip_and_requests_for_them_do_not_hinder_it(tmp_path):
+    X, y = _points()
+    weights = np.arange(90.0) % 4
+    with config_context(enable_metadata_routing=True):
+        model = KNNClassifier(4, class_weight={0: 2.0}).set_fit_request(sample_weight=True)
+        model.fit(X, y, sample_weight=weights)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert (loaded.predict_proba(X) == model.predict_proba(X)).all()
+    assert (loaded.kneighbors(X)[1] == model.kneighbors(X)[1]).all()
+
+
+def test_a_file_of_before_a_parameter_was_there_has_its_default(saved):
+    def older(structure: Any, members: Any) -> None:
+        predictor = structure["model"]["state"]["steps"][-1]["tuple"][1]
+        for name in ("class_weight", "_rows", "_weights"):
+            del predictor["state"][name]
+
+    loaded = load_model(_rewrite(saved, older))
+    assert loaded[-1].class_weight is None
+    assert "KNNClassifier" in repr(loaded)
+    assert len(loaded.predict(_queries())) == len(_queries())
 
 
 def test_an_index_of_bits_is_built_anew_from_its_codes():

@@ -9,12 +9,23 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.random_projection import GaussianRandomProjection
+from sklearn.utils import get_tags
 
-from vicinal import KNNClassifier, KNNRegressor, MetricLearner
+from vicinal import (
+    EGOP,
+    LDA,
+    KNNClassifier,
+    KNNRegressor,
+    LocalLinearRegressor,
+    MetricLearner,
+    RadiusClassifier,
+    RadiusRegressor,
+)
 
 
 class Mirror(MetricLearner):
@@ -204,6 +215,82 @@ def test_a_frozen_metric_is_not_fitted_again():
 def test_parameters_of_the_metric_can_be_searched():
     model = KNNClassifier(metric=PCA()).set_params(metric__n_components=2, n_neighbors=1)
     assert clone(model).metric.n_components == 2
+
+
+class Counting(MetricLearner):
+    """Learns nothing, for a number of neighbours."""
+
+    def __init__(self, n_neighbors=None):
+        self.n_neighbors = n_neighbors
+
+    def fit(self, X, y):
+        self.components_ = np.eye(np.shape(X)[1])
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+
+class Wrapping(Counting):
+    """Hands everything on to another."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+
+@pytest.mark.parametrize("predictor", [KNNClassifier, KNNRegressor])
+def test_a_metric_without_a_number_of_neighbours_learns_for_the_predictors(predictor):
+    metric = Counting()
+    assert predictor(2, metric=metric).fit(LINE, range(5)).metric_.n_neighbors == 2
+    assert metric.n_neighbors is None
+    pipeline = make_pipeline(StandardScaler(), make_pipeline(Counting()))
+    model = predictor(4, metric=pipeline).fit(LINE, range(5))
+    assert model.metric_[-1][-1].n_neighbors == 4
+    model = predictor(4, metric=Wrapping(Counting())).fit(LINE, range(5))
+    assert model.metric_.estimator.n_neighbors == 4
+
+
+def test_a_metric_with_a_number_of_neighbours_of_its_own_keeps_it():
+    for metric in (Counting(3), FrozenEstimator(Counting().fit(LINE, None))):
+        expected = metric.n_neighbors
+        model = KNNClassifier(2, metric=metric).fit(LINE, range(5))
+        assert model.metric_.n_neighbors == expected
+    model = RadiusClassifier(metric=Counting()).fit(LINE, range(5))
+    assert model.metric_.n_neighbors is None
+
+
+def test_a_search_over_k_moves_the_metrics_too():
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(KNNClassifier(metric=Counting()), {"n_neighbors": [60, 3]}, cv=3).fit(
+        X, y
+    )
+    assert search.best_estimator_.metric_.n_neighbors == search.best_params_["n_neighbors"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "several"),
+    [
+        (None, True),
+        (PCA(1), True),
+        (EGOP(), False),
+        (make_pipeline(StandardScaler(), EGOP()), False),
+        (make_pipeline(StandardScaler(), PCA(1)), True),
+        (FrozenEstimator(EGOP()), True),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("predictor", [KNNRegressor, RadiusRegressor, LocalLinearRegressor])
+def test_several_targets_are_claimed_where_the_metric_takes_them(predictor, metric, several):
+    tags = get_tags(predictor(metric=metric)).target_tags
+    assert tags.multi_output is several
+    assert tags.single_output
+
+
+def test_a_metric_that_gives_frames_is_searched_by_their_values():
+    X, y = load_iris(return_X_y=True)
+    for metric in (LDA(), make_pipeline(StandardScaler(), LDA(), "passthrough")):
+        expected = KNNClassifier(metric=metric).fit(X, y).predict(X)
+        model = KNNClassifier(metric=metric.set_output(transform="pandas")).fit(X, y)
+        assert isinstance(model._training_queries(), np.ndarray)
+        assert (model.predict(X) == expected).all()
 
 
 def test_column_names_reach_the_metric():

@@ -15,39 +15,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._kbest import inner
 from vicinal._kernels._lanes import LANES, at_most, first_lane, lanes_set, least_above, lower
+from vicinal._kernels._order import inner, insert, keep_least
 from vicinal._types import AnyArray, FloatArray, IntArray
-
-
-@njit(cache=True, nogil=True)
-def keep_least(values: FloatArray, columns: IntArray, n: int, keep: int) -> float:
-    """Bring the ``keep`` least of the first n values to the front; return the largest of them.
-
-    Equal values: the lower column first. Expected time O(n).
-    """
-    low, high = 0, n - 1
-    while low < high:
-        middle = (low + high) // 2
-        pivot, pivot_column = values[middle], columns[middle]
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot or (values[i] == pivot and columns[i] < pivot_column):
-                i += 1
-            while values[j] > pivot or (values[j] == pivot and columns[j] > pivot_column):
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                columns[i], columns[j] = columns[j], columns[i]
-                i += 1
-                j -= 1
-        if keep - 1 <= j:
-            high = j
-        elif keep - 1 >= i:
-            low = i
-        else:
-            break
-    return values[keep - 1]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -220,20 +190,15 @@ def write_candidates(
         offset = 0
         for side in range(2):
             keep = n_own if side == 0 else n_other
-            n = filled[x, side]
+            n, listed = filled[x, side], out[x, offset : offset + keep]
             if n > keep:
                 keep_least(values[x, side], columns[x, side], n, keep)
                 n = keep
             for a in range(n):
                 # A point infinitely far is no candidate: it could never be told from none.
-                column = columns[x, side, a] if values[x, side, a] < np.inf else -1
-                place = offset + a
-                while place > offset and out[x, place - 1] > column:
-                    out[x, place] = out[x, place - 1]
-                    place -= 1
-                out[x, place] = column
-            for a in range(n, keep):
-                out[x, offset + a] = -1
+                column = columns[x, side, a] if values[x, side, a] < np.inf else np.int32(-1)
+                insert(listed, None, a, column, None, None)
+            listed[n:] = -1
             offset += keep
 
 

@@ -8,19 +8,14 @@ keep the point that came first in front; points come in ascending order of their
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from vicinal._kernels._lanes import LANES, at_most, first_lane, lanes_set, least_above, lower
+from vicinal._kernels._order import inner, insert
 from vicinal._types import FloatArray, IntArray
 
-# For functions that only compiled code calls and that allocate nothing: no Python wrappers, half of
-# the time to compile, and no reference counts, half of the time to run.
-inner: Any = cast(Any, njit)(
-    cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False
-)
 LARGEST = np.float32(np.finfo(np.float32).max)
 
 
@@ -66,20 +61,13 @@ def new_scratch(n_points: int) -> Scratch:
 def add_point(table: KBest, n_present: int, r: int, value: float, point: int) -> int:
     """Put a point among class r's k best, behind equal distances; return how many classes occur."""
     best, which, filled, present = table
-    k, place = best.shape[1], np.int64(filled[r])
-    if place == 0:
+    n = np.int64(filled[r])
+    if n == 0:
         present[n_present] = r
         n_present += 1
-    if place < k:
-        filled[r] = place + 1
-    elif value < best[r, k - 1]:
-        place -= 1
-    else:
-        return n_present
-    while place > 0 and best[r, place - 1] > value:
-        best[r, place], which[r, place] = best[r, place - 1], which[r, place - 1]
-        place -= 1
-    best[r, place], which[r, place] = value, point
+    if n < best.shape[1]:
+        filled[r] = n + 1
+    insert(best[r], which[r], n, value, point, None)
     return n_present
 
 
@@ -157,23 +145,12 @@ def sum_of_least(
     flat: FloatArray, begin: int, rows: IntArray, n: int, first: int, last: int, k: int, out: Any
 ) -> float:
     """Return the sum of the k smallest flat[begin + row] of n rows that lie in [first, last)."""
-    taken = 0
+    least, taken = out[:k], 0
     for p in range(n):
-        if rows[p] < first or rows[p] >= last:
-            continue
-        value = np.float64(flat[begin + rows[p]])
-        place = taken
-        if taken < k:
-            taken += 1
-        elif k > 0 and value < out[k - 1]:
-            place -= 1
-        else:
-            continue
-        while place > 0 and out[place - 1] > value:
-            out[place] = out[place - 1]
-            place -= 1
-        out[place] = value
+        if first <= rows[p] < last:
+            insert(least, None, taken, np.float64(flat[begin + rows[p]]), None, None)
+            taken = min(taken + 1, k)
     total = 0.0
     for p in range(taken):
-        total += out[p]
+        total += least[p]
     return total

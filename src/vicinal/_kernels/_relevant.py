@@ -25,11 +25,11 @@ from vicinal._kernels._kbest import (
     Scratch,
     add_point,
     columns_at_most,
-    inner,
     kth_bound,
     measure,
     sum_of_least,
 )
+from vicinal._kernels._order import inner
 from vicinal._kernels._targeted import ZERO, Pools, infer_query
 from vicinal._types import FloatArray, IntArray
 

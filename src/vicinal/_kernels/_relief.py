@@ -23,10 +23,10 @@ from vicinal._kernels._kbest import (
     Scratch,
     add_point,
     columns_at_most,
-    inner,
     kth_bound,
 )
 from vicinal._kernels._lanes import LANES, add_gaps, add_unequal
+from vicinal._kernels._order import inner
 from vicinal._kernels._targeted import ZERO
 from vicinal._types import FloatArray, IntArray
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._order import grown, kth_smallest, merge_sorted, sort_pairs
+from vicinal._kernels._order import grown, keep_least, merge_sorted, sort_pairs
 from vicinal._types import AnyArray
 
 
@@ -195,7 +195,7 @@ def _tighten(
     for c in range(found):
         reach = query_norm + norms[rows[c]]
         uppers[c] = bounds[c] + slack * (reach * reach) * bounds.dtype.type(2)
-    limit = kth_smallest(uppers, k) + 2 * floor
+    limit = keep_least(uppers, None, found, k) + 2 * floor
     kept = 0
     for c in range(found):
         if bounds[c] <= limit:

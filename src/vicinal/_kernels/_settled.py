@@ -18,25 +18,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._kbest import inner
+from vicinal._kernels._order import inner, insert
 from vicinal._types import FloatArray, IntArray
-
-
-@inner
-def insert(least: FloatArray, side: int, n: int, room: int, value: float) -> int:
-    """Put a value among the ``room`` least of a side, ascending; return how many there are."""
-    place = n
-    if n < room:
-        n += 1
-    elif value < least[side, n - 1]:
-        place -= 1
-    else:
-        return n
-    while place > 0 and least[side, place - 1] > value:
-        least[side, place] = least[side, place - 1]
-        place -= 1
-    least[side, place] = value
-    return n
 
 
 @inner
@@ -79,21 +62,19 @@ def unsettled_rows(
     rows' classes; ``largest`` (R,) the largest cost of each; ``least`` (2, k + 1) is room; ``out``
     (m,). Time O(m c).
     """
-    n_found = 0
-    rooms = (k, k - k // 2)
+    n_found, n_own, n_other = 0, k, k - k // 2
+    own, others = least[0, :n_own], least[1, :n_other]
     for i in range(squared_distances.shape[0]):
         y = targets[i]
-        for p in range(least.shape[1]):
-            least[0, p] = least[1, p] = np.inf
-        n_own, n_other = 0, 0
+        least[:] = np.inf
         for j in range(squared_distances.shape[1]):
             value, r = np.float64(squared_distances[i, j]), labels[i, j]
-            if r < 0 or not value < np.inf:
-                continue
-            if r == y:
-                n_own = insert(least, 0, n_own, rooms[0], value)
-            else:
-                n_other = insert(least, 1, n_other, rooms[1], value)
+            if r >= 0 and value < np.inf:
+                # Places not yet taken are infinite, so all of them count as taken.
+                if r == y:
+                    insert(own, None, n_own, value, None, None)
+                else:
+                    insert(others, None, n_other, value, None, None)
         if not gap(least, k) > largest[y]:
             out[n_found] = i
             n_found += 1

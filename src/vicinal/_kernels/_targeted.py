@@ -37,7 +37,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._kbest import KBest, add_point, inner, new_table
+from vicinal._kernels._kbest import KBest, add_point, new_table
+from vicinal._kernels._order import inner, insert
 from vicinal._types import FloatArray, IntArray
 
 # Typed, because numba would compile one version of a function for every literal it is given.
@@ -86,21 +87,13 @@ def enter_pool(
     points: IntArray,
 ) -> int:
     """Insert a point of class r into level c, sorted, at most k; return the level's size."""
-    k = distance.shape[1]
-    place = size
-    while place > 0:
-        before = distance[c, place - 1]
-        if before < value or (before == value and points[c, place - 1] < point):
-            break
-        place -= 1
-    if place >= k:
+    place = insert(distance[c], points[c], size, value, point, points[c])
+    if place == distance.shape[1]:
         return size
-    size = min(size + 1, k)
+    size = min(size + 1, distance.shape[1])
     for p in range(size - 1, place, -1):
-        distance[c, p] = distance[c, p - 1]
         owner[c, p] = owner[c, p - 1]
-        points[c, p] = points[c, p - 1]
-    distance[c, place], owner[c, place], points[c, place] = value, r, point
+    owner[c, place] = r
     return size
 
 

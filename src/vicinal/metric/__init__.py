@@ -3,9 +3,14 @@
 from vicinal.metric._base import MetricLearner
 from vicinal.metric._relief import ReliefF
 from vicinal.metric.descent import Progress
-from vicinal.metric.gerrymander import MLNG
-from vicinal.metric.gradients._diffusion import GradientDiffusionMap
-from vicinal.metric.gradients._outer_products import EGOP, EJOP, GradientWeights, gradient_metric
+from vicinal.metric.gerrymander import MLNG, PublishedMLNG
+from vicinal.metric.gradients import (
+    EGOP,
+    EJOP,
+    GradientDiffusionMap,
+    GradientWeights,
+    gradient_metric,
+)
 from vicinal.metric.inference._sets import (
     best_voting_set,
     gerrymandering_loss,
@@ -20,6 +25,7 @@ __all__ = [
     "GradientWeights",
     "MetricLearner",
     "Progress",
+    "PublishedMLNG",
     "ReliefF",
     "best_voting_set",
     "gerrymandering_loss",

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import check_pairs, check_transform_input
+from vicinal._validation import (
+    check_pairs,
+    check_transform_input,
+    follow_set_output,
+    name_columns,
+)
 
 
 class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -25,6 +32,12 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     # Whether vicinal.scale.fit_distributed takes this learner.
     _fits_distributed = False
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        # scikit-learn wraps transform only; a query map of the learner's own is to do the same.
+        if "transform_queries" in cls.__dict__:
+            cls.transform_queries = follow_set_output(cls.transform_queries)  # type: ignore[method-assign]
+
     def transform(self, X: AnyArray) -> FloatArray:
         """Map database points.
 
@@ -39,6 +52,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self, "components_")
         return project(check_transform_input(self, X), self.components_)
 
+    @follow_set_output
     def transform_queries(self, X: AnyArray) -> FloatArray:
         """Map queries: the same map as :meth:`transform` unless the metric is asymmetric."""
         check_is_fitted(self, "components_")
@@ -67,7 +81,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         check_is_fitted(self)
         pairs = check_pairs(self, pairs)
-        gap = self.transform_queries(pairs[:, 0]) - self.transform(pairs[:, 1])
+        queries, points = (name_columns(self, pairs[:, side]) for side in (0, 1))
+        gap = np.asarray(self.transform_queries(queries)) - np.asarray(self.transform(points))
         distance: FloatArray = np.sqrt(np.einsum("ij,ij->i", gap, gap))
         return distance
 
@@ -97,6 +112,12 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # What is near is learned from the targets; a learner that looks at rows alone says so.
+        tags.target_tags.required = True
+        return tags
 
 
 def project(X: AnyArray, components: FloatArray) -> FloatArray:

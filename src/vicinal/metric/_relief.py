@@ -155,11 +155,6 @@ class ReliefF(MetricLearner):
         m = check_whole("n_samples", self.n_samples, most=n)
         return np.sort(check_random_state(self.random_state).choice(n, m, replace=False))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
 
 def relieff_weights(
     X: FloatArray,

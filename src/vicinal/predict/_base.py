@@ -5,15 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import check_neighbors, check_transform_input
+from vicinal._validation import check_neighbors, check_transform_input, take_rows
 from vicinal.index import BinaryIndex
-from vicinal.predict._sides import Index, build_index, database_side, fit_metric, is_binary
+from vicinal.predict._sides import (
+    Index,
+    build_index,
+    check_metric,
+    database_side,
+    fit_metric,
+    is_binary,
+)
 from vicinal.predict._sides import query_side as map_queries
+from vicinal.predict._weights import can_be_routed, counted_rows, weights_for
 
 
 class NeighborsPredictor(BaseEstimator):
@@ -30,6 +40,10 @@ class NeighborsPredictor(BaseEstimator):
     metric_: Any
     _index: Index
     _queries: AnyArray | None
+    # The training rows that are indexed, None for all, and what each training row counts, None
+    # where all count the same.
+    _rows: IntArray | None = None
+    _weights: FloatArray | None = None
 
     def kneighbors(
         self,
@@ -42,7 +56,8 @@ class NeighborsPredictor(BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (m, n_features), default=None
-            None asks for the neighbours of each training row among the others.
+            None asks for the neighbours of each training row, of those with weight, among the
+            others.
         n_neighbors : int, default=None
             None takes the predictor's own, or 5 where it has none.
         return_distance : bool, default=True
@@ -61,7 +76,8 @@ class NeighborsPredictor(BaseEstimator):
             values, indices = self._leave_one_out(k)
         else:
             values, indices = self._index.query(self._map_queries(X), k)
-        return (self._as_distances(values), indices) if return_distance else indices
+        found = self._training_rows(indices)
+        return (self._as_distances(values), found) if return_distance else found
 
     def radius_neighbors(
         self,
@@ -74,7 +90,8 @@ class NeighborsPredictor(BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (m, n_features), default=None
-            None asks for the neighbours of each training row among the others.
+            None asks for the neighbours of each training row, of those with weight, among the
+            others.
         radius : float, default=None
             None takes the predictor's own, or 1 where it has none.
         return_distance : bool, default=True
@@ -116,10 +133,35 @@ class NeighborsPredictor(BaseEstimator):
     def _finish_fit(self) -> None:
         """Learn what needs the index and the targets."""
 
-    def _fit_index(self, given: AnyArray, X: AnyArray, y: AnyArray) -> None:
+    def _fit_rows(
+        self,
+        given: AnyArray,
+        X: AnyArray,
+        y: AnyArray,
+        weights: FloatArray | None,
+        sample_weight: Any,
+    ) -> None:
+        """Fit the metric and index the rows that have weight."""
+        check_metric(self.metric)
+        self._rows, self._weights = counted_rows(weights)
         # A frame goes to the metric as given, so that the metric learns its column names.
         X = given if hasattr(given, "columns") and self.metric is not None else X
-        self.metric_ = fit_metric(self.metric, X, y)
+        if weights is not None and self._rows is not None:
+            X, y = take_rows(X, self._rows), y[self._rows]
+            if sample_weight is not None:  # a single number stands for all rows
+                sample_weight = np.broadcast_to(sample_weight, weights.shape)[self._rows]
+        self._check_settings(X.shape[0])
+        self.metric_ = fit_metric(
+            self.metric,
+            X,
+            y,
+            getattr(self, "n_neighbors", None),
+            **self._route_weights(sample_weight),
+        )
+        self._build_index(X)
+        self._finish_fit()
+
+    def _build_index(self, X: AnyArray) -> None:
         rows = database_side(self.metric_, X)
         self._index = build_index(
             rows,
@@ -130,6 +172,28 @@ class NeighborsPredictor(BaseEstimator):
         )
         queries = rows if self.metric_ is None else map_queries(self.metric_, X)
         self._queries = None if np.array_equal(queries, rows) else queries
+
+    def _route_weights(self, sample_weight: Any) -> dict[str, Any]:
+        """Return what to give to the metric's fit: the weights, where it takes and wants them."""
+        if sample_weight is None or not can_be_routed(self.metric):
+            return {}
+        if not get_config()["enable_metadata_routing"]:
+            return weights_for(self.metric, sample_weight)
+        routed = process_routing(self, "fit", sample_weight=sample_weight)
+        parameters: dict[str, Any] = routed["metric"]["fit"]
+        return parameters
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return who asks for which metadata: sample weights, for the vote and for the metric."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        if can_be_routed(self.metric):
+            to_fit = MethodMapping().add(caller="fit", callee="fit")
+            router.add(metric=self.metric, method_mapping=to_fit)
+        return router
+
+    def _training_rows(self, indices: IntArray) -> IntArray:
+        """Return the numbers ``fit`` was given rows under, from those of the indexed ones."""
+        return indices if self._rows is None else self._rows[indices]
 
     def _map_queries(self, X: AnyArray) -> AnyArray:
         checked = check_transform_input(self, X, accept_sparse=self.metric is not None)
@@ -155,12 +219,14 @@ class NeighborsPredictor(BaseEstimator):
 
     def _within(self, X: AnyArray | None, radius: float) -> tuple[AnyArray, IntArray, IntArray]:
         if X is not None:
-            return self._index.query_radius(self._map_queries(X), radius)
+            values, indices, indptr = self._index.query_radius(self._map_queries(X), radius)
+            return values, self._training_rows(indices), indptr
         values, indices, indptr = self._index.query_radius(self._training_queries(), radius)
         owners = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
         others = indices != owners
         counts = np.bincount(owners[others], minlength=len(indptr) - 1)
-        return values[others], indices[others], np.concatenate([[0], np.cumsum(counts)])
+        rows = self._training_rows(indices[others])
+        return values[others], rows, np.concatenate([[0], np.cumsum(counts)])
 
     def _as_distances(self, values: AnyArray) -> FloatArray:
         if isinstance(self._index, BinaryIndex):

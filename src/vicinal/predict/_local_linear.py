@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_choice, check_neighbors, check_positive
-from vicinal.metric.gradients._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
-from vicinal.metric.gradients._smoothing import COMPACT
+from vicinal.metric.gradients import BATCH_ENTRIES, COMPACT, local_fits, neighbour_weights
 from vicinal.predict._sides import is_binary
 from vicinal.predict._training_targets import NeighborsRegressor
 
@@ -21,7 +21,8 @@ _TRIED_ROWS = 1000
 class LocalLinearRegressor(NeighborsRegressor):
     """Predict by local linear regression among the k nearest rows under a learned metric.
 
-    With u = A x and weights w_j = K(‖u − u_j‖ / r), r just beyond the k-th neighbour,
+    With u = A x and weights w_j = s_j K(‖u − u_j‖ / r), r just beyond the k-th neighbour and s_j
+    the sample weight,
 
         ŷ(x) = ȳ_w + β·(u − ū_w),   β = (Cov_w(u) + λI)⁻¹ Cov_w(u, y),
 
@@ -106,14 +107,16 @@ class LocalLinearRegressor(NeighborsRegressor):
 
     def predict(self, X: AnyArray) -> FloatArray:
         """Return the height of each row's plane, of shape (m,) or (m, n_outputs)."""
-        distances, indices = self.kneighbors(X)
-        queries = np.asarray(self._map_queries(X), np.float64)
-        (heights,) = self._heights(queries, distances**2, indices, (self.ridge_,))
+        check_is_fitted(self)
+        queries = self._map_queries(X)
+        squared, indices = self._index.query(queries, self.n_neighbors_)
+        near = np.asarray(queries, np.float64), np.asarray(squared, np.float64), indices
+        (heights,) = self._heights(*near, (self.ridge_,))
         return heights[:, 0] if self._targets.ndim == 1 else heights
 
     def _choose(self) -> tuple[int, float]:
         """Return k and ridge, what was left open by the least leave-one-out error."""
-        n = len(self._targets)
+        n = len(self._columns())
         most = max(1, min(n - 1, n // 2 + 1))
         counts = sorted({min(k, most) for k in NEIGHBORS})
         counts = counts if self.n_neighbors is None else [self.n_neighbors]
@@ -123,12 +126,12 @@ class LocalLinearRegressor(NeighborsRegressor):
         tried = np.unique(np.linspace(0, n - 1, min(n, _TRIED_ROWS)).astype(int))
         queries = np.asarray(self._training_queries()[tried], np.float64)
         squared, indices = self._others(queries, tried, min(counts[-1], n - 1))
-        targets = self._columns()[tried]
+        targets, weights = self._columns()[tried], self._row_weights()[tried, None]
         errors = {}
         for k in counts:
             near = squared[:, :k], indices[:, :k]
             for ridge, heights in zip(ridges, self._heights(queries, *near, ridges), strict=True):
-                errors[k, ridge] = float(np.mean((heights - targets) ** 2))
+                errors[k, ridge] = float(np.mean(weights * (heights - targets) ** 2))
         return min(errors, key=errors.__getitem__)
 
     def _heights(
@@ -139,13 +142,15 @@ class LocalLinearRegressor(NeighborsRegressor):
         ridges: tuple[float, ...],
     ) -> list[FloatArray]:
         """Return the heights (m, C) of the planes at the queries, for each ridge."""
-        targets, vectors = self._columns(), self._index.vectors  # type: ignore[union-attr]
+        targets, sample_weights = self._columns(), self._row_weights()
+        vectors = self._index.vectors  # type: ignore[union-attr]
         heights: list[FloatArray] = [np.empty((len(queries), targets.shape[1])) for _ in ridges]
         width = indices.shape[1] * (queries.shape[1] + targets.shape[1])
         batch = max(1, BATCH_ENTRIES // width)
         for start in range(0, len(queries), batch):
             part = slice(start, start + batch)
             weights = neighbour_weights(squared[part], COMPACT[self.kernel])
+            weights = weights * sample_weights[indices[part]]
             near = vectors[indices[part]].astype(np.float64)
             centres, means, slopes = local_fits(near, targets[indices[part]], weights, ridges)
             for kept, slope in zip(heights, slopes, strict=True):
@@ -153,4 +158,12 @@ class LocalLinearRegressor(NeighborsRegressor):
         return heights
 
     def _columns(self) -> FloatArray:
-        return self._targets.reshape(len(self._targets), -1)
+        """Return the targets of the indexed rows, (n, C)."""
+        targets = self._targets if self._rows is None else self._targets[self._rows]
+        return targets.reshape(len(targets), -1)
+
+    def _row_weights(self) -> FloatArray:
+        """Return what each of the indexed rows counts, (n,)."""
+        if self._weights is None:
+            return np.ones(len(self._columns()))
+        return self._weights if self._rows is None else self._weights[self._rows]

@@ -89,7 +89,10 @@ def _encode_object(value: Any, store: Callable[[AnyArray], int], where: str) -> 
     if _is_index(type(value)):
         arguments = {key: getattr(value, key) for key in inspect.signature(type(value)).parameters}
         return {"type": name, "arguments": _encode_state(arguments, store, inner)}
-    return {"type": name, "state": _encode_state(value.__getstate__(), store, inner)}
+    state = dict(value.__getstate__())
+    # Who asks for which metadata matters to fit only, and it is an object of scikit-learn's own.
+    state.pop("_metadata_request", None)
+    return {"type": name, "state": _encode_state(state, store, inner)}
 
 
 def _encode_state(
@@ -144,9 +147,17 @@ def _decode_estimator(value: Any, arrays: Callable[[int], AnyArray]) -> Any:
         raise ValueError(f"{value['type']} is stored with a state, but it is an index")
     state = _decode_state(value["state"], arrays)
     _check_codes(state)
+    # A file of before a parameter was there means what the parameter's default means.
+    for name, default in _default_parameters(kind).items():
+        state.setdefault(name, default)
     estimator = kind.__new__(kind)
     estimator.__setstate__(state)
     return estimator
+
+
+def _default_parameters(kind: type) -> dict[str, Any]:
+    parameters = inspect.signature(kind).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
 
 
 def _check_codes(state: dict[str, Any]) -> None:

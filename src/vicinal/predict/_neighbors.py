@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from vicinal._kernels._vote import majority_vote, vote_shares
+from vicinal._kernels._weighted_vote import weighted_shares, weighted_vote
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.predict._base import NeighborsPredictor
@@ -38,8 +41,9 @@ class _KNearest(NeighborsPredictor):
 class KNNClassifier(NeighborsClassifier, _KNearest):
     """Classify by the vote of the k nearest training rows under a learned metric.
 
-    The class most of the k neighbours hold wins; a tie goes to the tied class with the nearest
-    neighbour. Neighbours at equal distance come in order of their training rows.
+    The class most of the k neighbours hold wins, by weight where ``fit`` is given weights; a tie
+    goes to the tied class with the nearest neighbour. Neighbours at equal distance come in order
+    of their training rows.
 
     Parameters
     ----------
@@ -49,7 +53,12 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
         Cloned and fitted in ``fit``; None is the Euclidean distance of the rows as given. Wrap a
         fitted one in scikit-learn's ``FrozenEstimator`` to use it as it is. Training rows go
         through its ``transform``, queries through its ``transform_queries`` where it has one; a
-        metric with ``encode`` is searched by Hamming distance.
+        metric with ``encode`` is searched by Hamming distance. A metric learner (or one at the end
+        of a pipeline) whose own ``n_neighbors`` is None learns for the k of this vote.
+    class_weight : dict, "balanced" or None, default=None
+        What votes count by class, times their sample weights; a class that a dict leaves out
+        counts 1. "balanced" gives every class the same total. The metric does not see them, but
+        a class of weight zero is left out altogether.
     index : str, default="exact"
         "exact", "faiss", or "faiss:" and a factory string such as "faiss:HNSW32".
     block_size : int, default=None
@@ -67,7 +76,12 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
 
     Notes
     -----
-    A single class is allowed, and always predicted; a metric may refuse it.
+    A single class is allowed, and always predicted; a metric may refuse it. Weights count votes:
+    k is a number of rows, so a row of weight two is not the same as the row twice; a row of weight
+    zero is no row at all. Weighted votes tie where they differ by less than 1e-12 of themselves.
+    With scikit-learn's metadata routing, the predictor and its metric each ask for
+    ``sample_weight``; without it, the metric (of a pipeline its last step) is given weights
+    whenever its ``fit`` takes them.
 
     Examples
     --------
@@ -78,25 +92,49 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
     0.96
     """
 
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        metric: Any = None,
+        *,
+        class_weight: Any = None,
+        index: str = "exact",
+        block_size: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(n_neighbors, metric, index=index, block_size=block_size, n_jobs=n_jobs)
+        self.class_weight = class_weight
+
     def predict(self, X: AnyArray) -> AnyArray:
         """Return the winner of the vote for each row, of shape (m,)."""
         indices = self._neighbors_of(X)
-        codes = majority_vote(self._codes[indices], len(self.classes_))
+        labels, n_classes = self._codes[indices], len(self.classes_)
+        if self._weights is None:
+            codes = majority_vote(labels, n_classes)
+        else:
+            votes = labels.ravel(), self._weights[indices].ravel(), _even(indices)
+            codes = weighted_vote(*votes, n_classes, 0)
         winners: AnyArray = self.classes_[codes]
         return winners
 
     def predict_proba(self, X: AnyArray) -> FloatArray:
-        """Return each class's share of the k votes, of shape (m, n_classes).
+        """Return each class's share of the k votes, by weight, of shape (m, n_classes).
 
         Where shares tie, the winner's is larger by one unit in the last place, so that the largest
         is always the class :meth:`predict` returns.
         """
         indices = self._neighbors_of(X)
-        return vote_shares(self._codes[indices], len(self.classes_))
+        labels, n_classes = self._codes[indices], len(self.classes_)
+        if self._weights is None:
+            return vote_shares(labels, n_classes)
+        votes = labels.ravel(), self._weights[indices].ravel(), _even(indices)
+        return weighted_shares(*votes, np.ones(n_classes))
 
 
 class KNNRegressor(NeighborsRegressor, _KNearest):
     """Predict the mean of the k nearest training rows' targets under a learned metric.
+
+    The mean is by weight where ``fit`` is given weights; see the notes of :class:`KNNClassifier`.
 
     Parameters
     ----------
@@ -126,7 +164,17 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
     """
 
     def predict(self, X: AnyArray) -> FloatArray:
-        """Return the mean target of the k nearest rows, of shape (m,) or (m, n_outputs)."""
+        """Return the weighted mean target of the k nearest rows, (m,) or (m, n_outputs)."""
         indices = self._neighbors_of(X)
-        means: FloatArray = self._targets[indices].mean(axis=1)
-        return means
+        if self._weights is None:
+            means: FloatArray = self._targets[indices].mean(axis=1)
+            return means
+        weights = self._weights[indices]
+        sums = np.einsum("ij,ij...->i...", weights, self._targets[indices])
+        return (sums.T / weights.sum(axis=1)).T
+
+
+def _even(indices: IntArray) -> IntArray:
+    """Return where the neighbours of each query start when laid out in one line."""
+    m, k = indices.shape
+    return np.arange(0, m * k + 1, k)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._kernels._vote import ragged_majority_vote, ragged_vote_shares
+from vicinal._kernels._weighted_vote import weighted_shares, weighted_vote
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index._inputs import check_radius
 from vicinal.predict._base import NeighborsPredictor
@@ -47,15 +48,18 @@ class _WithinRadius(NeighborsPredictor):
 class RadiusClassifier(NeighborsClassifier, _WithinRadius):
     """Classify by the vote of all training rows within a radius under a learned metric.
 
-    The class most neighbours hold wins; a tie goes to the tied class with the nearest neighbour.
-    A query without neighbours gets the most frequent class of the training rows (the first in
-    ``classes_`` of several), and ``n_fallbacks_`` counts such queries.
+    The class most neighbours hold wins, by weight where ``fit`` is given weights (a row of weight
+    two is the row twice); a tie goes to the tied class with the nearest neighbour. A query without
+    neighbours gets the most frequent class of the training rows (the first in ``classes_`` of
+    several), and ``n_fallbacks_`` counts such queries.
 
     Parameters
     ----------
     radius : float, default=1.0
         In the learned space; in bits for a metric that encodes.
     metric : metric learner or transformer, default=None
+        As for :class:`KNNClassifier`.
+    class_weight : dict, "balanced" or None, default=None
         As for :class:`KNNClassifier`.
     index : str, default="exact"
         As for :class:`KNNClassifier`.
@@ -68,7 +72,7 @@ class RadiusClassifier(NeighborsClassifier, _WithinRadius):
     ----------
     classes_ : ndarray of shape (n_classes,)
     class_prior_ : ndarray of shape (n_classes,)
-        Shares of the classes among the training rows.
+        Shares of the classes among the training rows, by weight.
     metric_ : the fitted metric, or None
     n_fallbacks_ : int
         Queries without neighbours in the latest prediction; 0 before the first.
@@ -84,15 +88,35 @@ class RadiusClassifier(NeighborsClassifier, _WithinRadius):
     (['b', 'a'], 1)
     """
 
+    def __init__(
+        self,
+        radius: float = 1.0,
+        metric: Any = None,
+        *,
+        class_weight: Any = None,
+        index: str = "exact",
+        block_size: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(radius, metric, index=index, block_size=block_size, n_jobs=n_jobs)
+        self.class_weight = class_weight
+
     def _finish_fit(self) -> None:
         super()._finish_fit()
-        self.class_prior_ = np.bincount(self._codes) / len(self._codes)
+        rows = slice(None) if self._rows is None else self._rows
+        weights = None if self._weights is None else self._weights[rows]
+        totals = np.bincount(self._codes[rows], weights, minlength=len(self.classes_))
+        self.class_prior_ = totals / totals.sum()
 
     def predict(self, X: AnyArray) -> AnyArray:
         """Return the winner of the vote for each row, of shape (m,)."""
         indices, indptr = self._neighbors_of(X)
         fallback = int(np.argmax(self.class_prior_))
-        codes = ragged_majority_vote(self._codes[indices], indptr, len(self.classes_), fallback)
+        labels, n_classes = self._codes[indices], len(self.classes_)
+        if self._weights is None:
+            codes = ragged_majority_vote(labels, indptr, n_classes, fallback)
+        else:
+            codes = weighted_vote(labels, self._weights[indices], indptr, n_classes, fallback)
         winners: AnyArray = self.classes_[codes]
         return winners
 
@@ -103,13 +127,17 @@ class RadiusClassifier(NeighborsClassifier, _WithinRadius):
         is always the class :meth:`predict` returns.
         """
         indices, indptr = self._neighbors_of(X)
-        return ragged_vote_shares(self._codes[indices], indptr, self.class_prior_)
+        labels = self._codes[indices]
+        if self._weights is None:
+            return ragged_vote_shares(labels, indptr, self.class_prior_)
+        return weighted_shares(labels, self._weights[indices], indptr, self.class_prior_)
 
 
 class RadiusRegressor(NeighborsRegressor, _WithinRadius):
     """Predict the mean target of all training rows within a radius under a learned metric.
 
-    A query without neighbours gets the mean of all training targets, and ``n_fallbacks_`` counts
+    The mean is by weight where ``fit`` is given weights (a row of weight two is the row twice). A
+    query without neighbours gets the mean of all training targets, and ``n_fallbacks_`` counts
     such queries.
 
     Parameters
@@ -147,9 +175,23 @@ class RadiusRegressor(NeighborsRegressor, _WithinRadius):
         indices, indptr = self._neighbors_of(X)
         sizes = np.diff(indptr)
         means = np.empty((len(sizes), *self._targets.shape[1:]))
-        means[sizes == 0] = self._targets.mean(axis=0)
+        means[sizes == 0] = self._overall_mean()
         if len(indices):
             # Sums start at each query that has neighbours; the others own no stretch of them.
-            sums = np.add.reduceat(self._targets[indices], indptr[:-1][sizes > 0], axis=0)
-            means[sizes > 0] = (sums.T / sizes[sizes > 0]).T
+            starts, values, counts = (
+                indptr[:-1][sizes > 0],
+                self._targets[indices],
+                sizes[sizes > 0],
+            )
+            if self._weights is not None:
+                weights = self._weights[indices]
+                values, counts = (values.T * weights).T, np.add.reduceat(weights, starts)
+            means[sizes > 0] = (np.add.reduceat(values, starts, axis=0).T / counts).T
         return means
+
+    def _overall_mean(self) -> AnyArray:
+        if self._weights is not None:
+            return np.average(self._targets, axis=0, weights=self._weights)
+        targets = self._targets if self._rows is None else self._targets[self._rows]
+        mean: AnyArray = targets.mean(axis=0)
+        return mean

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from vicinal._types import AnyArray
 from vicinal.index import BinaryIndex, ExactIndex, FaissIndex
+from vicinal.metric import MetricLearner
 
 Index = BinaryIndex | ExactIndex | FaissIndex
 
@@ -18,29 +20,70 @@ _DATABASE_VERBS = ("encode", "transform")
 _QUERY_VERBS = ("encode_queries", "encode", "transform_queries", "transform")
 
 
-def fit_metric(metric: Any, X: AnyArray, y: AnyArray) -> Any:
+def fit_metric(
+    metric: Any, X: AnyArray, y: AnyArray, n_neighbors: int | None, **parameters: Any
+) -> Any:
     """Return a fitted clone of the metric; None, the Euclidean distance, stays None.
 
-    A metric in scikit-learn's ``FrozenEstimator`` is used as it is.
+    Where a learner's own ``n_neighbors`` is None it learns for the predictor's. A metric in
+    scikit-learn's ``FrozenEstimator`` is used as it is. ``parameters`` go to its ``fit``.
     """
     if metric is None:
         return None
+    metric = clone(metric)
+    learner = last_step(metric)
+    if n_neighbors is not None and isinstance(learner, MetricLearner):
+        given = learner.get_params().items()
+        is_open = {name for name, value in given if value is None and _is_neighbors(name)}
+        learner.set_params(**dict.fromkeys(is_open, n_neighbors))
+    return metric.fit(X, y, **parameters)
+
+
+def check_metric(metric: Any) -> None:
+    """Refuse what cannot be fitted and asked to map rows."""
+    if metric is None:
+        return
     if isinstance(metric, type) or not all(hasattr(metric, verb) for verb in ("fit", "transform")):
         raise ValueError(
             f"metric must have fit and transform, as a metric learner has, or be None for the "
             f"Euclidean distance; got {metric!r}."
         )
-    return clone(metric).fit(X, y)
+
+
+def last_step(metric: Any) -> Any:
+    """Return what learns the metric: of a pipeline its last step."""
+    return last_step(metric[-1]) if isinstance(metric, Pipeline) else metric
+
+
+def _is_neighbors(parameter: str) -> bool:
+    # A learner made of others, such as a mean of several, hands theirs on by their names.
+    return parameter.rpartition("__")[2] == "n_neighbors"
+
+
+def takes_several_targets(metric: Any) -> bool:
+    """Return whether y of several columns can be given to the metric, or is not looked at."""
+    if isinstance(metric, Pipeline):
+        return all(takes_several_targets(step) for _, step in metric.steps)
+    if isinstance(metric, FrozenEstimator) or not isinstance(metric, BaseEstimator):
+        return True
+    tags = get_tags(metric).target_tags
+    return tags.multi_output or not tags.required
 
 
 def database_side(metric: Any, X: AnyArray) -> AnyArray:
     """Return database rows mapped by the fitted metric: vectors, or packed codes if it encodes."""
-    return _map(metric, X, _DATABASE_VERBS)
+    return _plain(_map(metric, X, _DATABASE_VERBS))
 
 
 def query_side(metric: Any, X: AnyArray) -> AnyArray:
     """Return queries mapped by the fitted metric; by the database's map where it has only one."""
-    return _map(metric, X, _QUERY_VERBS)
+    return _plain(_map(metric, X, _QUERY_VERBS))
+
+
+def _plain(mapped: Any) -> AnyArray:
+    """Return the values of a frame, which ``set_output`` has metrics give."""
+    values: AnyArray = mapped.to_numpy() if hasattr(mapped, "to_numpy") else mapped
+    return values
 
 
 def _map(metric: Any, X: AnyArray, verbs: tuple[str, ...]) -> AnyArray:
@@ -61,7 +104,8 @@ def is_binary(metric: Any) -> bool:
     """Return whether the metric gives packed codes rather than vectors."""
     if isinstance(metric, FrozenEstimator):
         return is_binary(metric.estimator)
-    return hasattr(metric[-1] if isinstance(metric, Pipeline) else metric, "encode")
+    learner = last_step(metric)
+    return not isinstance(learner, str) and hasattr(learner, "encode")  # "passthrough" is a text
 
 
 def build_index(

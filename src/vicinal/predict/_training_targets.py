@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -10,17 +10,24 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import check_classification_input, check_regression_input
+from vicinal._validation import (
+    check_classification_input,
+    check_regression_input,
+    check_weights,
+)
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict._sides import takes_several_targets
+from vicinal.predict._weights import row_weights
 
 
 class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
     """Base of the predictors of classes."""
 
+    class_weight: Any
     classes_: AnyArray
     _codes: IntArray
 
-    def fit(self, X: AnyArray, y: AnyArray) -> Self:
+    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> Self:
         """Fit the metric and index the training rows.
 
         Parameters
@@ -29,6 +36,9 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
             May be sparse where the metric takes sparse rows.
         y : array-like of shape (n,)
             Classes: numbers or texts.
+        sample_weight : array-like of shape (n,), default=None
+            What each row's vote counts, and what the metric's ``fit`` is given if it takes
+            weights. A row of weight zero is left out altogether.
 
         Returns
         -------
@@ -37,9 +47,8 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
         rows, self.classes_, self._codes = check_classification_input(
             self, X, y, accept_sparse=self.metric is not None
         )
-        self._check_settings(rows.shape[0])
-        self._fit_index(X, rows, self.classes_[self._codes])
-        self._finish_fit()
+        weights = row_weights(sample_weight, self.class_weight, self.classes_, self._codes)
+        self._fit_rows(X, rows, self.classes_[self._codes], weights, sample_weight)
         return self
 
     def targets_of(self, indices: AnyArray) -> AnyArray:
@@ -53,7 +62,7 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
 
     _targets: FloatArray
 
-    def fit(self, X: AnyArray, y: AnyArray) -> Self:
+    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> Self:
         """Fit the metric and index the training rows.
 
         Parameters
@@ -61,6 +70,9 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
         X : array-like of shape (n, n_features)
             May be sparse where the metric takes sparse rows.
         y : array-like of shape (n,) or (n, n_outputs)
+        sample_weight : array-like of shape (n,), default=None
+            What each row counts in a mean, and what the metric's ``fit`` is given if it takes
+            weights. A row of weight zero is left out altogether.
 
         Returns
         -------
@@ -69,9 +81,8 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
         rows, self._targets = check_regression_input(
             self, X, y, accept_sparse=self.metric is not None
         )
-        self._check_settings(rows.shape[0])
-        self._fit_index(X, rows, self._targets)
-        self._finish_fit()
+        weights = check_weights(sample_weight, rows.shape[0])
+        self._fit_rows(X, rows, self._targets, weights, sample_weight)
         return self
 
     def targets_of(self, indices: AnyArray) -> AnyArray:
@@ -80,6 +91,6 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = takes_several_targets(self.metric)
         tags.target_tags.single_output = True
         return tags

@@ -7,8 +7,9 @@ anew from their papers.
 
 from __future__ import annotations
 
+from vicinal.rivals._euclidean import Euclidean
 from vicinal.rivals._lda import LDA
 from vicinal.rivals._lmnn import LMNN
 from vicinal.rivals._nca import NCA
 
-__all__ = ["LDA", "LMNN", "NCA"]
+__all__ = ["LDA", "LMNN", "NCA", "Euclidean"]

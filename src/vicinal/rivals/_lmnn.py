@@ -183,7 +183,7 @@ class LMNN(MetricLearner):
         """Return the starts to try."""
         d, width = len(problem.frame.scale), problem.X.shape[1]
         if not isinstance(self.init, str):
-            return [problem.frame.unfold(check_map(self.init, d))]
+            return [problem.frame.unfold(check_map(self.init, d, self.n_components))]
         check_choice("init", self.init, ("auto", *INITS))
         check_components(self.n_components, d)
         p = min(self.n_components or (width if width <= WIDE else FEW), width)
@@ -239,13 +239,18 @@ class LMNN(MetricLearner):
         return tags
 
 
-def check_map(init: AnyArray, n_features: int) -> FloatArray:
-    """Return an array given as a start; refuse other shapes than (p, n_features)."""
+def check_map(init: AnyArray, n_features: int, n_components: int | None) -> FloatArray:
+    """Return an array given as a start; refuse other shapes than (n_components, n_features)."""
     given = np.asarray(init, dtype=np.float64)
     if given.ndim != 2 or given.shape[1] != n_features or not np.isfinite(given).all():
         names = ", ".join(map(repr, ("auto", *INITS)))
         raise ValueError(
             f"init must be one of {names} or a finite array of shape "
             f"(n_components, {n_features}), got shape {given.shape}."
+        )
+    if n_components is not None and len(given) != n_components:
+        raise ValueError(
+            f"init has {len(given)} rows and n_components={n_components}; give one of them only, "
+            "or a start with so many rows."
         )
     return given

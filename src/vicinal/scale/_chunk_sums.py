@@ -9,15 +9,14 @@ Plain functions of arrays; the scheduler is elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.gradients import mergeable
+from vicinal.metric.gradients.mergeable import Estimate
 
 # Distinct targets that are told apart; more are a quantity.
 MOST_DISTINCT = 10_000
@@ -98,11 +97,6 @@ def take_census(X: Any, y: Any, number: int) -> Census:
     return Census((len(rows),), rows[:1], sums, distinct[kept], counts[kept], mean, spread)
 
 
-def merge_all(parts: Sequence[Any]) -> Any:
-    """Return all parts merged, the first with the second and so on."""
-    return reduce(lambda first, second: first.merge(second), parts)
-
-
 @dataclass(frozen=True)
 class TargetRule:
     """How every chunk reads its targets: the classes, or mean and deviation of a real one.
@@ -126,28 +120,15 @@ class TargetRule:
         return mergeable.Targets(np.ones(len(y)), numbers.astype(np.int64), len(self.prior))
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How every chunk contributes to the gradients of one iteration."""
-
-    estimate: mergeable.Estimate
-    rule: TargetRule
-
-
-def pair_parts(points: AnyArray, X: Any, y: Any, plan: Plan) -> Any:
+def pair_parts(points: AnyArray, X: Any, y: Any, estimate: Estimate, rule: TargetRule) -> Any:
     """Return what one chunk of samples contributes to the gradients at points (m, d)."""
-    contribute = mergeable.parts_that_merge(plan.estimate.setting)
-    return contribute(points, as_rows(X), plan.rule.targets(as_vector(y)), plan.estimate)
-
-
-def gradients_from(found: Any, plan: Plan) -> FloatArray:
-    """Return the gradients (m, C, d) in the units of X and y, from what all chunks had."""
-    return mergeable.gradients_from(found, plan.estimate)
+    contribute = mergeable.parts_that_merge(estimate.smoother)
+    return contribute(points, as_rows(X), rule.targets(as_vector(y)), estimate)
 
 
 def gradients_from_sample(
-    points: AnyArray, sample: tuple[FloatArray, AnyArray], plan: Plan
+    points: AnyArray, sample: tuple[FloatArray, AnyArray], estimate: Estimate, rule: TargetRule
 ) -> FloatArray:
     """Return the gradients (m, C, d) estimated from a drawn sample alone."""
     X, y = sample
-    return mergeable.gradients_from_sample(points, X, plan.rule.targets(y), plan.estimate)
+    return mergeable.gradients_from_sample(points, X, rule.targets(y), estimate)

@@ -10,13 +10,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._validation import check_whole
 from vicinal.metric.gradients import mergeable
 from vicinal.metric.gradients.mergeable import (
     Estimate,
     Evaluated,
+    GradientFit,
     GradientMetric,
     GradientSums,
-    Setting,
+    Options,
+    Smoother,
     sum_gradients,
 )
 from vicinal.scale import _chunk_sums as sums_of
@@ -77,21 +80,12 @@ def fit_distributed(
     """
     if not isinstance(estimator, GradientMetric):
         raise ValueError(f"fit_distributed takes GradientWeights, EGOP or EJOP; got {estimator!r}.")
-    size = None if n_reference is None else _check_size(n_reference)
+    size = None if n_reference is None else check_whole("n_reference", n_reference)
     shards = _open(X, y, client)
-    rule = _read_targets(estimator, shards)
-    _learn(estimator, shards, rule, size)
+    rule, options = _read_targets(estimator, shards)
+    random = check_random_state(estimator.random_state)
+    mergeable.keep_fit(estimator, _learn(options, shards, rule, size, random))
     return estimator
-
-
-def _check_size(n_reference: Any) -> int:
-    """Return how many rows to draw; refuse what is no whole number above zero."""
-    whole = isinstance(n_reference, int | np.integer) and not isinstance(n_reference, bool)
-    if not whole or n_reference < 1:
-        raise ValueError(
-            f"n_reference must be a whole number of at least 1, or None; got {n_reference!r}."
-        )
-    return int(n_reference)
 
 
 @dataclass(frozen=True)
@@ -145,7 +139,7 @@ def _open(X: Any, y: Any, client: Any) -> Shards:
     return Shards(
         tuple(X_parts[i] for i in kept),
         tuple(y_parts[i] for i in kept),
-        sums_of.merge_all([found[i] for i in kept]),
+        mergeable.merge_all([found[i] for i in kept]),
         getattr(X, "columns", None),
         client,
     )
@@ -180,7 +174,7 @@ def _parts(X: Any, y: Any) -> tuple[list[Any], list[Any]]:
     return X_parts, y_parts
 
 
-def _read_targets(estimator: Any, shards: Shards) -> sums_of.TargetRule:
+def _read_targets(estimator: GradientMetric, shards: Shards) -> tuple[sums_of.TargetRule, Options]:
     """Let the estimator check a few rows with every target there is, and say how y is read."""
     census = shards.census
     # Three rows each: scikit-learn takes all-different targets for a mistake.
@@ -190,21 +184,21 @@ def _read_targets(estimator: Any, shards: Shards) -> sums_of.TargetRule:
         import pandas as pd
 
         rows = pd.DataFrame(rows, columns=shards.names)
-    targets = mergeable.read_targets(estimator, rows, few)
+    targets, options = mergeable.read_input(estimator, rows, few)
     many = len(census.distinct) >= sums_of.MOST_DISTINCT
     if not targets.is_real:
         if many:
             raise ValueError(f"y holds {sums_of.MOST_DISTINCT} classes or more: too many.")
         prior = census.counts / census.n_rows
-        return sums_of.TargetRule(False, census.distinct, 0.0, 1.0, prior)
+        return sums_of.TargetRule(False, census.distinct, 0.0, 1.0, prior), options
     labels = None
     mean, spread = census.mean, census.spread
     if not many and len(census.distinct) == 2 and census.distinct.dtype.kind not in "fc":
         labels = census.distinct
-        mean = float(mergeable.real_values(labels) @ census.counts) / census.n_rows
+        mean = float(census.counts[1]) / census.n_rows
         spread = census.n_rows * mean * (1 - mean)
     deviation = float(np.sqrt(spread / census.n_rows))
-    return sums_of.TargetRule(True, labels, mean, deviation, np.zeros(1))
+    return sums_of.TargetRule(True, labels, mean, deviation, np.zeros(1)), options
 
 
 def _representatives(distinct: AnyArray) -> AnyArray:
@@ -217,31 +211,33 @@ def _representatives(distinct: AnyArray) -> AnyArray:
 
 
 def _learn(
-    estimator: Any, shards: Shards, rule: sums_of.TargetRule, n_reference: int | None
-) -> None:
+    options: Options,
+    shards: Shards,
+    rule: sums_of.TargetRule,
+    n_reference: int | None,
+    random: np.random.RandomState,
+) -> GradientFit:
     """Do what the fit in memory does, with the same random draws."""
     n_rows = shards.census.n_rows
-    random = check_random_state(estimator.random_state)
     X, y = _gather(shards, _draw(random, n_rows, mergeable.ROWS_TO_CHOOSE_ON))
-    weights = np.ones(len(X))
-    plan = mergeable.plan_fit(estimator, X, rule.targets(y), weights, n_rows, random)
+    plan = mergeable.plan_fit(options, X, rule.targets(y), np.ones(len(X)), n_rows, random)
     chosen = np.arange(n_rows) if plan.points is None else plan.points
     drawn = None if n_reference is None else _draw(random, n_rows, n_reference)
 
-    def evaluate(setting: Setting, components: FloatArray | None) -> Evaluated:
-        rows = mergeable.rows_to_gather(setting, n_rows) if drawn is None else drawn
+    def evaluate(smoother: Smoother, components: FloatArray | None) -> tuple[Evaluated, None]:
+        rows = mergeable.rows_to_gather(smoother, n_rows) if drawn is None else drawn
         estimate = Estimate(
-            setting,
+            smoother,
             components,
             centre=shards.census.sums / n_rows,
             prior=rule.prior,
-            scale=rule.deviation if rule.is_real else 1.0,
+            scale=rule.deviation,
             own=rows is None or len(rows) == n_rows,
         )
-        how = sums_of.Plan(estimate, rule)
-        return Evaluated(*_evaluate(shards, how, chosen, rows, estimator.store_gradients))
+        keep = options.keep_gradients
+        return Evaluated(*_evaluate(shards, estimate, rule, chosen, rows, keep)), None
 
-    mergeable.follow_plan(estimator, plan, evaluate)
+    return mergeable.follow_plan(plan, evaluate)
 
 
 def _draw(random: np.random.RandomState, n_rows: int, most: int) -> IntArray:
@@ -276,27 +272,31 @@ def _gather(shards: Shards, rows: IntArray) -> tuple[FloatArray, AnyArray]:
 
 
 def _evaluate(
-    shards: Shards, plan: sums_of.Plan, chosen: IntArray, drawn: IntArray | None, keep: bool
+    shards: Shards,
+    estimate: Estimate,
+    rule: sums_of.TargetRule,
+    chosen: IntArray,
+    drawn: IntArray | None,
+    keep: bool,
 ) -> tuple[GradientSums, FloatArray | None]:
     """Return the sums over gradients at the chosen rows, and the gradients if ``keep``."""
     from dask import delayed
 
-    how: Any = delayed(plan, pure=False, traverse=False)
+    how = [delayed(part, pure=False, traverse=False) for part in (estimate, rule)]
     if drawn is not None:
         sample = shards.hold(delayed(_join, pure=False)(_rows_of(shards, drawn)))
-        estimate = delayed(sums_of.gradients_from_sample, pure=False)
-        fields = [estimate(points, sample, how) for points in _points_of(shards, chosen)]
+        gradients_at = delayed(sums_of.gradients_from_sample, pure=False)
+        fields = [gradients_at(points, sample, *how) for points in _points_of(shards, chosen)]
         return _run(shards, fields, keep)
+    mergeable.parts_that_merge(estimate.smoother)  # refused here, not by a worker
     # One round after the other: in each, a chunk is asked for once, so that none is copied about.
-    rounds = np.array_split(chosen, -(-len(chosen) // _points_a_round(shards, plan)))
+    rounds = np.array_split(chosen, -(-len(chosen) // _points_a_round(shards, estimate)))
     done = []
     for rows in rounds:
         points = shards.hold(delayed(np.concatenate, pure=False)(_points_of(shards, rows)))
-        done.append(
-            _run(shards, [_from_all_chunks(shards, plan.estimate.setting, points, how)], keep)
-        )
+        done.append(_run(shards, [_from_all_chunks(shards, points, how)], keep))
     gradients = [part for _, part in done if part is not None]
-    sums = sums_of.merge_all([part for part, _ in done])
+    sums = mergeable.merge_all(part for part, _ in done)
     return sums, np.concatenate(gradients) if keep else None
 
 
@@ -315,14 +315,13 @@ def _sum(gradients: FloatArray) -> GradientSums:
     return sum_gradients(gradients, np.ones(len(gradients)))
 
 
-def _from_all_chunks(shards: Shards, setting: Setting, points: Any, how: Any) -> Any:
+def _from_all_chunks(shards: Shards, points: Any, how: list[Any]) -> Any:
     """Return delayed gradients at points, to which every chunk contributes."""
     from dask import delayed
 
-    mergeable.parts_that_merge(setting)  # refused here, not by a worker
     pair = delayed(sums_of.pair_parts, pure=False)
-    pairs = [pair(points, X, y, how) for X, y in zip(shards.X, shards.y, strict=True)]
-    return delayed(sums_of.gradients_from, pure=False)(_merged(pairs), how)
+    pairs = [pair(points, X, y, *how) for X, y in zip(shards.X, shards.y, strict=True)]
+    return delayed(mergeable.gradients_from, pure=False)(_merged(pairs), how[0])
 
 
 def _points_of(shards: Shards, rows: IntArray) -> list[Any]:
@@ -334,12 +333,10 @@ def _points_of(shards: Shards, rows: IntArray) -> list[Any]:
     return [take(X, local) for X, local in places if len(local)]
 
 
-def _points_a_round(shards: Shards, plan: sums_of.Plan) -> int:
+def _points_a_round(shards: Shards, estimate: Estimate) -> int:
     """Return how many points have sums no larger than the largest chunk."""
-    n_columns = len(plan.rule.prior)
-    held = 2 if plan.rule.is_real else n_columns
-    if plan.estimate.setting.n_local is not None:
-        held = max(plan.estimate.setting.n_local, n_columns)
+    n_columns = len(estimate.prior)
+    held = max(n_columns, estimate.smoother.n_local or 2)
     return max(_LEAST_POINTS, max(shards.census.sizes) // held)
 
 
@@ -347,7 +344,7 @@ def _merged(parts: list[Any]) -> Any:
     """Return delayed parts merged, a few at a time, always in the same order."""
     from dask import delayed
 
-    merge = delayed(sums_of.merge_all, pure=False)
+    merge = delayed(mergeable.merge_all, pure=False)
     while len(parts) > 1:
         parts = [merge(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
     return parts[0]

@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles import gradients as oracle
 
-from vicinal.metric.gradients import _smoothing as smoothing
-from vicinal.metric.gradients._analytic import kernel_sums
-from vicinal.metric.gradients._estimate import (
-    Setting,
+from vicinal.metric.gradients._analytic import analytic_gradients, kernel_sums
+from vicinal.metric.gradients._evaluation import (
+    Blocks,
     evaluate,
     evaluate_together,
+    fit_smoother,
     gradients_at,
-    make_reference,
 )
-from vicinal.metric.gradients._sums import merge_sums
-
-COMPACT = ["triangle", "epanechnikov", "biweight"]
+from vicinal.metric.gradients._sample import Coordinates, Sample, make_sample
+from vicinal.metric.gradients._smoother import Smoother
+from vicinal.metric.gradients._sums import merge_all
+from vicinal.metric.gradients._targets import class_targets, real_targets
 
 
 def real_data(n=60, d=3, seed=0):
@@ -36,11 +36,9 @@ def class_data(n=60, d=3, n_classes=4, seed=0):
     return X, codes, np.eye(n_classes)[codes]
 
 
-def gradients_of(X, targets, points=None, weights=None, components=None, **setting):
-    reference = make_reference(
-        X, targets, Setting(**setting), weights=weights, components=components
-    )
-    return gradients_at(X if points is None else points, reference, own=points is None)
+def gradients_of(X, targets, points=None, weights=None, components=None, **told):
+    fitted = fit_smoother(X, targets, Smoother(**told), weights=weights, components=components)
+    return gradients_at(X if points is None else points, fitted, own=points is None)
 
 
 def always(point):
@@ -50,19 +48,19 @@ def always(point):
 # The smoother ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", list(oracle.PROFILES))
-def test_the_blocked_smoother_is_the_textbooks(kernel):
+def test_the_blocked_estimate_is_the_textbooks():
     X, y, rng = real_data(n=2500)
     weights = rng.uniform(0, 2, len(X))
-    targets = smoothing.real_targets(y)
-    places = smoothing.Coordinates(X.mean(axis=0), None, 0.8)
-    sample = smoothing.make_sample(X, targets, places, weights)
+    targets = real_targets(y)
+    places = Coordinates(X.mean(axis=0), None, 0.8)
+    sample = make_sample(X, targets, places, weights)
     points = np.vstack([X[:20], X[:1] + 100])
-    found = smoothing.smooth(points, sample, places, kernel)[:, 0] * targets.scale
+    ((values, _),) = analytic_gradients(places.enter(points, np.float32), sample)
     expected = [
-        oracle.kernel_estimate(x, X, y[:, None] - y.mean(), 0.8, kernel, weights)[0] for x in points
+        oracle.kernel_estimate(x, X, y[:, None] - y.mean(), 0.8, "gaussian", weights)[0]
+        for x in points
     ]
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(values[:, 0] * targets.scale, expected, rtol=1e-4, atol=1e-4)
 
 
 # Analytic ----------------------------------------------------------------------------------------
@@ -78,9 +76,7 @@ def numerical_gradient(function, x, step=1e-5):
 def test_the_analytic_gradient_is_the_derivative_of_the_estimate():
     X, y, rng = real_data()
     weights = rng.uniform(0, 2, len(X))
-    found = gradients_of(
-        X, smoothing.real_targets(y), weights=weights, estimator="analytic", bandwidth=0.7
-    )
+    found = gradients_of(X, real_targets(y), weights=weights, estimator="analytic", bandwidth=0.7)
     for x, gradient in zip(X[:10], found, strict=False):
         expected = numerical_gradient(
             lambda z: oracle.kernel_estimate(z, X, y[:, None], 0.7, "gaussian", weights), x
@@ -98,7 +94,7 @@ def test_the_analytic_jacobian_is_the_derivative_of_the_softmax(temperature):
 
     found = gradients_of(
         X,
-        smoothing.class_targets(codes, 4),
+        class_targets(codes)[1],
         estimator="analytic",
         bandwidth=0.9,
         temperature=temperature,
@@ -110,19 +106,19 @@ def test_the_analytic_jacobian_is_the_derivative_of_the_softmax(temperature):
 def test_holding_the_weights_gives_what_three_products_give():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 130))
-    targets = smoothing.real_targets(np.sin(X[:, 0]) + X[:, 1] ** 2)
+    targets = real_targets(np.sin(X[:, 0]) + X[:, 1] ** 2)
     weights = rng.uniform(0.1, 1, 300)
-    reference = make_reference(X, targets, Setting("analytic", 6.0), weights=weights)
-    rows = reference.coordinates.enter(X[:40], np.float64)
-    (sums,) = kernel_sums(rows, reference.sample)
+    fitted = fit_smoother(X, targets, Smoother("analytic", 6.0), weights=weights)
+    rows = fitted.coordinates.enter(X[:40], np.float64)
+    (sums,) = kernel_sums(rows, fitted.sample)
     expected = sums.gradients() * targets.scale / 6.0
-    np.testing.assert_allclose(gradients_at(X[:40], reference), expected, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(gradients_at(X[:40], fitted), expected, rtol=1e-8, atol=1e-12)
 
 
 def test_gradients_in_another_metric_are_those_of_mapped_rows_mapped_back():
     X, y, rng = real_data()
     A = rng.normal(size=(2, 3))
-    targets = smoothing.real_targets(y)
+    targets = real_targets(y)
     found = gradients_of(X, targets, components=A, estimator="analytic", bandwidth=0.7)
     mapped = gradients_of(X @ A.T, targets, estimator="analytic", bandwidth=0.7)
     np.testing.assert_allclose(found, mapped @ A, rtol=1e-8, atol=1e-12)
@@ -130,10 +126,10 @@ def test_gradients_in_another_metric_are_those_of_mapped_rows_mapped_back():
 
 def test_single_precision_is_near_double_precision():
     X, y, _ = real_data(n=4000, d=6)
-    targets = smoothing.real_targets(y)
+    targets = real_targets(y)
     found = gradients_of(X, targets, X[:200], estimator="analytic", bandwidth=1.0)
-    few = make_reference(X, targets, Setting("analytic", 1.0))
-    sample = smoothing.Sample(
+    few = fit_smoother(X, targets, Smoother("analytic", 1.0))
+    sample = Sample(
         few.sample.panel.astype(np.float64),
         few.sample.targets,
         few.sample.weights,
@@ -148,28 +144,28 @@ def test_single_precision_is_near_double_precision():
 
 def test_one_block_of_distances_serves_all_bandwidths():
     X, codes, _ = class_data(n=200)
-    targets = smoothing.class_targets(codes, 4)
+    targets = class_targets(codes)[1]
     ones = np.ones(len(X))
-    reference = make_reference(X, targets, Setting("analytic", 0.5, temperature=1.0))
-    settings = [Setting("analytic", h, temperature=1.0) for h in (0.3, 0.5, 1.1)]
-    together = evaluate_together(X, reference, settings)
+    fitted = fit_smoother(X, targets, Smoother("analytic", 0.5, temperature=1.0))
+    smoothers = [Smoother("analytic", h, temperature=1.0) for h in (0.3, 0.5, 1.1)]
+    together = evaluate_together(X, fitted, smoothers)
     for h, sums in zip([0.3, 0.5, 1.1], together, strict=True):
-        alone = make_reference(X, targets, Setting("analytic", h, temperature=1.0))
-        expected, _ = evaluate(X, ones, alone)
+        alone = fit_smoother(X, targets, Smoother("analytic", h, temperature=1.0))
+        expected = evaluate(X, ones, alone).sums
         np.testing.assert_allclose(sums.outer, expected.outer, rtol=1e-7, atol=1e-12)
 
 
 def test_sums_over_parts_of_the_sample_add_up():
     X, y, _ = real_data(n=90)
-    targets = smoothing.real_targets(y)
-    places = smoothing.Coordinates(X.mean(axis=0), None, 0.8)
+    targets = real_targets(y)
+    places = Coordinates(X.mean(axis=0), None, 0.8)
     rows = places.enter(X[:7], np.float64)
-    whole = kernel_sums(rows, smoothing.make_sample(X, targets, places))[0]
+    whole = kernel_sums(rows, make_sample(X, targets, places))[0]
     parts = [
-        kernel_sums(rows, smoothing.make_sample(X[p], targets.take(p), places))[0]
+        kernel_sums(rows, make_sample(X[p], targets.take(p), places))[0]
         for p in np.array_split(np.arange(90), 4)
     ]
-    merged = parts[0].merge(parts[1]).merge(parts[2]).merge(parts[3])
+    merged = merge_all(parts)
     np.testing.assert_allclose(merged.gradients(), whole.gradients(), rtol=1e-10, atol=1e-13)
 
 
@@ -184,7 +180,7 @@ def test_differences_are_the_textbooks_2d_evaluations(kernel, per):
     steps = np.full(3, 0.3) if per == "one step" else np.array([0.1, 0.4, 0.9])
     found = gradients_of(
         X,
-        smoothing.real_targets(y),
+        real_targets(y),
         weights=weights,
         estimator="difference",
         bandwidth=1.1,
@@ -212,7 +208,7 @@ def test_steps_may_differ_by_feature_and_class(kernel, temperature):
     steps = np.random.default_rng(1).uniform(0.1, 0.8, (3, 4))
     found = gradients_of(
         X,
-        smoothing.class_targets(codes, 4),
+        class_targets(codes)[1],
         estimator="difference",
         bandwidth=1.0,
         kernel=kernel,
@@ -232,7 +228,7 @@ def test_long_steps_are_trusted_only_where_both_balls_hold_a_sample(kernel):
     points = X[:10] + 0.5
     found = gradients_of(
         X,
-        smoothing.real_targets(y),
+        real_targets(y),
         points,
         estimator="difference",
         bandwidth=0.6,
@@ -252,7 +248,7 @@ def test_the_theoretical_indicator_asks_for_many_samples_nearby():
     X, y, _ = real_data(n=400, d=2)
     found = gradients_of(
         X,
-        smoothing.real_targets(y),
+        real_targets(y),
         estimator="difference",
         bandwidth=1.6,
         step=0.4,
@@ -276,7 +272,7 @@ def test_factors_that_would_overflow_are_avoided(spread, step):
     X[0, 1] += spread
     found = gradients_of(
         X,
-        smoothing.real_targets(y),
+        real_targets(y),
         estimator="difference",
         bandwidth=0.5,
         step=step,
@@ -291,7 +287,7 @@ def test_factors_that_would_overflow_are_avoided(spread, step):
 
 def test_short_differences_approach_the_analytic_gradient():
     X, y, _ = real_data(n=100)
-    targets = smoothing.real_targets(y)
+    targets = real_targets(y)
     short = gradients_of(X, targets, estimator="difference", bandwidth=0.7, step=1e-4)
     exact = gradients_of(X, targets, estimator="analytic", bandwidth=0.7)
     np.testing.assert_allclose(short, exact, rtol=1e-5, atol=1e-7)
@@ -316,7 +312,7 @@ def grid(n=15):
 def test_a_linear_function_on_a_grid_has_one_gradient_at_the_centre_of_it(setting):
     X = grid()
     y = 2 * X[:, 0] - X[:, 1]
-    found = gradients_of(X, smoothing.real_targets(y), np.zeros((1, 2)), **setting)[0, 0]
+    found = gradients_of(X, real_targets(y), np.zeros((1, 2)), **setting)[0, 0]
     # Weights are symmetric there, so both slopes shrink by one factor.
     np.testing.assert_allclose(found[0] / found[1], -2, rtol=1e-6)
     assert 0.9 < found[0] / 2 < 1.02
@@ -327,7 +323,7 @@ def test_the_local_slope_of_a_linear_function_is_exact_even_at_the_border():
     y = 2 * X[:, 0] - X[:, 1] + 7
     found = gradients_of(
         X,
-        smoothing.real_targets(y),
+        real_targets(y),
         estimator="local-linear",
         bandwidth=1.0,
         kernel="epanechnikov",
@@ -343,7 +339,7 @@ def test_the_local_slope_of_a_quadratic_is_its_gradient_inside_the_grid():
     y = X[:, 0] ** 2 + X[:, 0] * X[:, 1]
     found = gradients_of(
         X,
-        smoothing.real_targets(y),
+        real_targets(y),
         X[inside],
         estimator="local-linear",
         bandwidth=0.15,
@@ -364,7 +360,7 @@ def test_local_slopes_solve_the_normal_equations_primal_and_dual(n_local):
     codes = rng.integers(0, 3, 60)
     found = gradients_of(
         X,
-        smoothing.class_targets(codes, 3),
+        class_targets(codes)[1],
         estimator="local-linear",
         bandwidth=2.0,
         kernel="epanechnikov",
@@ -383,7 +379,7 @@ def test_a_fixed_bandwidth_takes_all_rows_within_it():
     X, y, _ = real_data(n=80, d=2)
     found = gradients_of(
         X,
-        smoothing.real_targets(y),
+        real_targets(y),
         estimator="local-linear",
         bandwidth=0.9,
         kernel="triangle",
@@ -407,23 +403,21 @@ def test_a_fixed_bandwidth_takes_all_rows_within_it():
 def test_neither_blocks_nor_threads_change_the_sums(estimator, block_size, n_threads):
     X, codes, _ = class_data()
     kernel = "epanechnikov" if estimator == "local-linear" else "gaussian"
-    reference = make_reference(
-        X, smoothing.class_targets(codes, 4), Setting(estimator, 0.9, kernel, n_local=9)
-    )
+    fitted = fit_smoother(X, class_targets(codes)[1], Smoother(estimator, 0.9, kernel, n_local=9))
     ones = np.ones(len(X))
-    expected, _ = evaluate(X, ones, reference)
-    found, _ = evaluate(X, ones, reference, block_size=block_size, n_threads=n_threads)
+    expected = evaluate(X, ones, fitted).sums
+    found = evaluate(X, ones, fitted, Blocks(block_size, n_threads)).sums
     np.testing.assert_allclose(found.outer, expected.outer, rtol=1e-9, atol=1e-12)
 
 
 @given(st.lists(st.integers(0, 59), min_size=1, max_size=4, unique=True))
 def test_sums_over_any_parts_of_the_points_add_up_to_the_whole(cuts):
     X, y, rng = real_data()
-    reference = make_reference(X, smoothing.real_targets(y), Setting("analytic", 0.8))
+    fitted = fit_smoother(X, real_targets(y), Smoother("analytic", 0.8))
     weights = rng.uniform(0, 2, len(X))
-    whole, _ = evaluate(X, weights, reference)
+    whole = evaluate(X, weights, fitted).sums
     parts = [p for p in np.split(np.arange(60), sorted(cuts)) if len(p)]
-    merged = merge_sums(evaluate(X[p], weights[p], reference)[0] for p in parts)
+    merged = merge_all(evaluate(X[p], weights[p], fitted).sums for p in parts)
     assert merged.count == whole.count
     np.testing.assert_allclose(merged.weight, whole.weight, rtol=1e-12)
     np.testing.assert_allclose(merged.outer, whole.outer, rtol=1e-9, atol=1e-13)
@@ -433,16 +427,16 @@ def test_sums_over_any_parts_of_the_points_add_up_to_the_whole(cuts):
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
 def test_the_units_of_x_and_y_only_change_the_units_of_the_gradient(scale):
     X, y, _ = real_data()
-    expected = gradients_of(X, smoothing.real_targets(y), estimator="analytic", bandwidth=0.7)
+    expected = gradients_of(X, real_targets(y), estimator="analytic", bandwidth=0.7)
     found = gradients_of(
-        X * scale, smoothing.real_targets(y / scale), estimator="analytic", bandwidth=0.7 * scale
+        X * scale, real_targets(y / scale), estimator="analytic", bandwidth=0.7 * scale
     )
     np.testing.assert_allclose(found * scale**2, expected, rtol=1e-6, atol=1e-9)
 
 
 def test_an_outlier_far_beyond_single_precision_spoils_no_other_gradient():
     X, y, _ = real_data(n=3000)
-    targets = smoothing.real_targets(y)
+    targets = real_targets(y)
     expected = gradients_of(X, targets, X[:50], estimator="analytic", bandwidth=0.7)
     X[-1] += 1e6
     found = gradients_of(X, targets, X[:50], estimator="analytic", bandwidth=0.7)

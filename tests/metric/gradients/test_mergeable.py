@@ -12,40 +12,41 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
+import vicinal
 import vicinal.scale
 from vicinal import EGOP, EJOP, GradientWeights
 from vicinal.metric.gradients import mergeable
-from vicinal.metric.gradients.mergeable import Estimate, Setting
+from vicinal.metric.gradients.mergeable import Estimate, Smoother
 from vicinal.predict import load_model, save_model
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(240, 4))
 REAL = np.sin(X[:, 0] + X[:, 1])
 CLASSES = np.digitize(X[:, 0], [-0.5, 0.5])
-SETTINGS = {
-    "analytic": Setting("analytic", 0.8, temperature=1.0),
-    "local-linear": Setting("local-linear", 1.0, kernel="epanechnikov", n_local=25),
+SMOOTHERS = {
+    "analytic": Smoother("analytic", 0.8, temperature=1.0),
+    "local-linear": Smoother("local-linear", 1.0, kernel="epanechnikov", n_local=25),
 }
 
 
 def read(y: np.ndarray) -> mergeable.Targets:
     learner = EJOP() if y.dtype.kind == "i" else EGOP()
-    return mergeable.read_targets(learner, X, y)
+    return mergeable.read_input(learner, X, y)[0]
 
 
-def estimate_of(setting: Setting, targets: mergeable.Targets, components=None) -> Estimate:
+def estimate_of(smoother: Smoother, targets: mergeable.Targets, components=None) -> Estimate:
     prior = targets.columns().mean(axis=0)
-    return Estimate(setting, components, X.mean(axis=0), prior, targets.scale)
+    return Estimate(smoother, components, X.mean(axis=0), prior, targets.scale)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", SMOOTHERS)
 @pytest.mark.parametrize("y", [REAL, CLASSES], ids=["real", "classes"])
 @given(cuts=st.lists(st.integers(1, 239), min_size=1, max_size=5, unique=True))
 @settings(max_examples=8, deadline=None)
 def test_gradients_from_merged_parts_are_those_from_the_whole(name, y, cuts):
     targets, points = read(y), X[:40]
-    estimate = estimate_of(SETTINGS[name], targets, components=np.diag([1.0, 2.0, 0.5, 1.0]))
-    contribute = mergeable.parts_that_merge(estimate.setting)
+    estimate = estimate_of(SMOOTHERS[name], targets, components=np.diag([1.0, 2.0, 0.5, 1.0]))
+    contribute = mergeable.parts_that_merge(estimate.smoother)
     parts = np.split(np.arange(len(X)), sorted(cuts))
     found = [contribute(points, X[rows], targets.take(rows), estimate) for rows in parts]
     merged = reduce(lambda one, other: one.merge(other), found)
@@ -56,12 +57,12 @@ def test_gradients_from_merged_parts_are_those_from_the_whole(name, y, cuts):
 
 def test_sums_over_parts_of_the_points_add_up_to_those_of_all():
     targets = read(REAL)
-    estimate = estimate_of(SETTINGS["analytic"], targets)
+    estimate = estimate_of(SMOOTHERS["analytic"], targets)
     gradients = mergeable.gradients_from_sample(X, X, targets, estimate)
     weights = RNG.uniform(size=len(X))
     whole = mergeable.sum_gradients(gradients, weights)
     parts = np.array_split(np.arange(len(X)), 7)
-    merged = mergeable.merge_sums(
+    merged = mergeable.merge_all(
         mergeable.sum_gradients(gradients[rows], weights[rows]) for rows in parts
     )
     assert merged.count == whole.count
@@ -72,42 +73,54 @@ def test_sums_over_parts_of_the_points_add_up_to_those_of_all():
 def test_a_plan_followed_with_sums_of_parts_gives_the_fit_in_memory():
     expected = EGOP("analytic", n_iter=2, random_state=0).fit(X, REAL)
     learner = EGOP("analytic", n_iter=2, random_state=0)
-    targets = mergeable.read_targets(learner, X, REAL)
+    targets, options = mergeable.read_input(learner, X, REAL)
     random = np.random.RandomState(0)
-    plan = mergeable.plan_fit(learner, X, targets, np.ones(len(X)), len(X), random)
+    plan = mergeable.plan_fit(options, X, targets, np.ones(len(X)), len(X), random)
 
-    def evaluate(setting, components):
-        estimate = estimate_of(setting, targets, components)
+    def evaluate(smoother, components):
+        estimate = estimate_of(smoother, targets, components)
         gradients = mergeable.gradients_from_sample(X, X, targets, estimate)
         parts = np.array_split(gradients, 5)
         sums = [mergeable.sum_gradients(part, np.ones(len(part))) for part in parts]
-        return mergeable.Evaluated(mergeable.merge_sums(sums), None)
+        return mergeable.Evaluated(mergeable.merge_all(sums)), None
 
-    mergeable.follow_plan(learner, plan, evaluate)
+    mergeable.keep_fit(learner, mergeable.follow_plan(plan, evaluate))
     np.testing.assert_allclose(learner.components_, expected.components_, rtol=1e-6, atol=1e-8)
     assert learner.bandwidth_ == expected.bandwidth_
     assert learner.n_iter_ == expected.n_iter_
 
 
 @pytest.mark.parametrize(
-    "setting", [Setting("difference", 1.0), Setting("local-linear", 1.0, n_local=None)]
+    "smoother", [Smoother("difference", 1.0), Smoother("local-linear", 1.0, n_local=None)]
 )
-def test_settings_whose_parts_do_not_merge_say_what_to_do(setting):
+def test_smoothers_whose_parts_do_not_merge_say_what_to_do(smoother):
     with pytest.raises(ValueError, match="give n_reference"):
-        mergeable.parts_that_merge(setting)
+        mergeable.parts_that_merge(smoother)
 
 
-def test_the_distributed_fits_stay_on_their_side_of_the_seam():
-    """They import nothing private of the metrics, and touch nothing private of an estimator."""
+def imported(tree: ast.AST) -> list[str]:
+    """Return the dotted names a module imports, modules and what is taken from them."""
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
+
+
+def test_nobody_outside_imports_what_is_private_to_the_gradient_metrics():
+    source = Path(vicinal.__file__).parent
+    room = source / "metric" / "gradients"
+    for file in source.rglob("*.py"):
+        if room not in file.parents:
+            names = imported(ast.parse(file.read_text(encoding="utf-8")))
+            assert [n for n in names if n.startswith("vicinal.metric.gradients._")] == [], file
+
+
+def test_the_distributed_fits_touch_nothing_private_of_an_estimator():
     for name in ("_dask.py", "_chunk_sums.py"):
         tree = ast.parse((Path(vicinal.scale.__file__).parent / name).read_text(encoding="utf-8"))
-        imported = [
-            f"{node.module}.{alias.name}"
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("vicinal.metric")
-            for alias in node.names
-        ]
-        assert all("._" not in path for path in imported), imported
         touched = [
             node.attr
             for node in ast.walk(tree)

@@ -6,7 +6,8 @@
     components_ ◀────────────────────────── Frame.fold ◀──────────────────────────────┘
 
 ``Problem`` and ``Objective`` are the seam: a new learner brings these, and nothing here knows
-more of it. ``Descent`` takes stochastic steps by a rule (:class:`Adam`, :class:`FallingRate`);
+more of it. ``Descent`` takes stochastic steps by a rule (:class:`Adam`, :class:`FallingRate`,
+:class:`InverseTime`);
 ``minimise`` is L-BFGS on all rows; ``project_to_cone`` keeps a matrix a metric.
 """
 
@@ -14,13 +15,14 @@ from vicinal.metric.descent._cone import project_to_cone
 from vicinal.metric.descent._frame import Frame, make_frame
 from vicinal.metric.descent._full_batch import Step, minimise
 from vicinal.metric.descent._problem import Objective, Problem, Progress, Rule, Setting, Watch
-from vicinal.metric.descent._stochastic import Adam, Descent, FallingRate, walk
+from vicinal.metric.descent._stochastic import Adam, Descent, FallingRate, InverseTime, walk
 
 __all__ = [
     "Adam",
     "Descent",
     "FallingRate",
     "Frame",
+    "InverseTime",
     "Objective",
     "Problem",
     "Progress",

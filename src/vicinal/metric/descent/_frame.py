@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from vicinal._types import AnyArray, FloatArray
 
@@ -39,11 +40,22 @@ class Frame:
     def enter(self, X: AnyArray) -> AnyArray:
         """Return rows in these coordinates, in float32 or float64 as given."""
         if sparse.issparse(X):
-            return (X @ sparse.diags_array(1 / self.scale).astype(X.dtype)).tocsr()
+            return self._enter_sparse(X)
         inside = (X - self.centre.astype(X.dtype)) / self.scale.astype(X.dtype)
         if self.basis is not None:
             inside = inside @ self.basis.astype(X.dtype)
         return np.ascontiguousarray(inside)
+
+    def _enter_sparse(self, X: Any) -> AnyArray:
+        """Scale sparse rows, which only a basis, being no wider than dense rows were, makes dense.
+
+        Without one they are not centred, which no distance between rows in one frame sees.
+        """
+        if self.basis is None:
+            return (X @ sparse.diags_array(1 / self.scale).astype(X.dtype)).tocsr()
+        inward = self.basis / self.scale[:, None]
+        inside: FloatArray = X @ inward.astype(X.dtype) - (self.centre @ inward).astype(X.dtype)
+        return inside
 
     def fold(self, components: FloatArray) -> FloatArray:
         """Return the map of original features equal to a map of these coordinates."""
@@ -61,10 +73,11 @@ class Frame:
         return difference
 
     def plain(self, n_components: int) -> FloatArray:
-        """Return the first rows of a map with the distances of the original features."""
+        """Return the first rows of a map with the distances of the features, up to one factor."""
+        relative = self.scale / self.scale.max()  # or distances of large values would overflow
         if self.basis is None:
-            return np.eye(n_components, len(self.scale)) * self.scale
-        triangle: FloatArray = np.linalg.qr(self.scale[:, None] * self.basis)[1]
+            return np.eye(n_components, len(self.scale)) * relative
+        triangle: FloatArray = np.linalg.qr(relative[:, None] * self.basis)[1]
         return triangle[:n_components]
 
     @property
@@ -80,10 +93,11 @@ def make_frame(X: AnyArray, *, standardise: bool = True) -> Frame:
     A column that varies by no more than the rounding of its values is constant, and keeps scale 1.
     """
     if sparse.issparse(X):
-        return Frame(np.zeros(X.shape[1]), _scale(*_sparse_moments(X), X.dtype))
-    centre = X.mean(axis=0, dtype=np.float64)
+        mean, variance = np.float64(mean_variance_axis(X, axis=0))
+        return Frame(np.zeros(X.shape[1]), _scale(mean, np.sqrt(variance), X.dtype))
+    centre, spread = _moments(X)
     if standardise:
-        scale = _scale(centre, X.std(axis=0, dtype=np.float64), X.dtype)
+        scale = _scale(centre, spread, X.dtype)
     else:
         scale = np.full(X.shape[1], float(np.abs(X - centre).max(initial=0.0)) or 1.0)
     if X.shape[1] <= X.shape[0]:
@@ -99,8 +113,13 @@ def _scale(centre: FloatArray, spread: FloatArray, dtype: Any) -> FloatArray:
     return scale
 
 
-def _sparse_moments(X: Any) -> tuple[FloatArray, FloatArray]:
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
-    spread: FloatArray = np.sqrt(np.maximum(square - mean**2, 0.0))
-    return mean, spread
+def _moments(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return mean and standard deviation of each column.
+
+    Sums are of differences to the first row: those of a constant column are zero, while the sum of
+    its values is rounded, the more rows the coarser.
+    """
+    moved = np.subtract(X, X[0], dtype=np.float64)
+    shift = moved.mean(axis=0)
+    moved -= shift
+    return X[0] + shift, np.sqrt(np.einsum("ij,ij->j", moved, moved) / len(X))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -53,6 +54,20 @@ class FallingRate:
     def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
         """Return θ − η (1 − progress) g."""
         rate = parameters.dtype.type(self.rate * (1 - progress))
+        moved: FloatArray = parameters - rate * gradient
+        return moved
+
+
+class InverseTime:
+    """Plain steps of the rate η / (t + 1) at the t-th step, t = 1, 2, …"""
+
+    def __init__(self, rate: float) -> None:
+        self.rate, self.n_steps = rate, 0
+
+    def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
+        """Return θ − η g / (t + 1)."""
+        self.n_steps += 1
+        rate = parameters.dtype.type(self.rate / (self.n_steps + 1))
         moved: FloatArray = parameters - rate * gradient
         return moved
 
@@ -122,15 +137,18 @@ class Descent:
         return total
 
 
-def walk(descent: Descent, label: str, n_epochs: int, tol: float, watch: Watch) -> None:
-    """Advance to an epoch, or until the watch says so or nothing is left to learn.
-
-    Nothing is left where the mean loss of an epoch is at most ``tol``.
-    """
+def walk(
+    descent: Descent,
+    label: str,
+    n_epochs: int,
+    is_done: Callable[[Sequence[float]], bool],
+    watch: Watch,
+) -> None:
+    """Advance to an epoch, or until the watch or the losses so far say that it is enough."""
     began = time.monotonic()
     while descent.epoch < n_epochs:
         loss = descent.advance()
         left = (time.monotonic() - began) / descent.epoch * (n_epochs - descent.epoch)
         progress = Progress("fit", label, descent.epoch, n_epochs, loss, seconds_left=left)
-        if watch(progress) or loss <= tol:
+        if watch(progress) or is_done(descent.losses):
             break

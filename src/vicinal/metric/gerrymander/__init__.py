@@ -13,5 +13,6 @@ A variant brings a problem and a thin estimator; choosing and walking are shared
 """
 
 from vicinal.metric.gerrymander._mlng import MLNG
+from vicinal.metric.gerrymander._published import PublishedMLNG
 
-__all__ = ["MLNG"]
+__all__ = ["MLNG", "PublishedMLNG"]

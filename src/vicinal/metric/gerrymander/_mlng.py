@@ -17,12 +17,14 @@ from vicinal._validation import (
     check_at_least_two_classes,
     check_classification_input,
     check_costs,
+    check_groups,
     check_weights,
 )
 from vicinal.metric._base import MetricLearner
 from vicinal.metric.descent import Frame, Progress, make_frame
 from vicinal.metric.gerrymander._options import Options, check_options, count_infeasible
 from vicinal.metric.gerrymander._problem import LinearProblem
+from vicinal.metric.gerrymander._published import PublishedMLNG
 from vicinal.metric.gerrymander._training import learn, settings_table
 
 
@@ -163,6 +165,14 @@ class MLNG(MetricLearner):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    @staticmethod
+    def as_published(n_neighbors: int | None = None, **parameters: Any) -> PublishedMLNG:
+        """Return the source's algorithm: see :class:`~vicinal.metric.PublishedMLNG`.
+
+        ``C``, ``init``, ``costs``, ``max_iter`` and what all learners share may be given.
+        """
+        return PublishedMLNG(n_neighbors, **parameters)
+
     def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None, groups: Any = None) -> MLNG:
         """Learn the metric.
 
@@ -274,13 +284,3 @@ class MLNG(MetricLearner):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def check_groups(groups: Any, n_rows: int) -> AnyArray | None:
-    """Return the groups of the rows, or None; refuse another number of them."""
-    if groups is None:
-        return None
-    checked = np.asarray(groups)
-    if checked.shape != (n_rows,):
-        raise ValueError(f"groups must have shape ({n_rows},), got {checked.shape}.")
-    return checked

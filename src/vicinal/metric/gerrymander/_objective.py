@@ -74,6 +74,7 @@ def infer_pairs(
         squared_distances[asked], labels[asked], targets[asked], k, costs,
         star, hat, asked_loss, voted,
     )  # fmt: skip
+    voted[star[:, 0] < 0] = -1  # where the own class cannot win nothing pulls, nothing pushes
     ends = np.empty(m + 1, np.int64)
     points, signs = np.empty(2 * m * k, np.int32), np.empty(2 * m * k, np.int32)
     signed_pairs(rows[asked], candidates, star, hat, voted, ends, points, signs)

@@ -66,7 +66,7 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
         n_neighbors=check_neighbors(k, n_rows - 1),
         n_components=n_components,
         solver=told.solver,
-        init=check_init(told, width) if warm is None else check_warm(warm, n_components),
+        init=check_init(told, width) if warm is None else check_warm(warm, width, n_components),
         regularizer=told.regularizer,
         regularization=check_auto("regularization", told.regularization, check_positive),
         costs=scale_costs(costs),
@@ -95,25 +95,40 @@ def check_init(told: Any, width: int) -> Any:
             f"init must be a name or a finite array of shape (n_components, {width}), "
             f"got shape {array.shape}."
         )
-    return check_warm(array, told.n_components)
-
-
-def check_warm(components: FloatArray, n_components: int | None) -> FloatArray:
-    """Return a map to go on from; refuse one with another number of rows than is asked for."""
-    if n_components is not None and len(components) != n_components:
+    if told.n_components is not None and len(array) != told.n_components:
         raise ValueError(
-            f"the start has {len(components)} rows and n_components={n_components}; give one of "
-            "them only, or a start with so many rows."
+            f"init has {len(array)} rows and n_components={told.n_components}; give one of them "
+            "only, or a start with so many rows."
+        )
+    return array
+
+
+def check_warm(components: FloatArray, width: int, n_components: int | None) -> FloatArray:
+    """Return the present map to go on from; refuse one of other features or with too many rows.
+
+    It may have fewer rows than were asked for: those that its rows or a projection left.
+    """
+    if components.shape[1] != width:
+        raise ValueError(
+            f"warm_start goes on from a map of {components.shape[1]} features, and X has {width}; "
+            "give rows with as many, or fit a new estimator."
+        )
+    if n_components is not None and len(components) > n_components:
+        raise ValueError(
+            f"the present map has {len(components)} rows and n_components={n_components}; ask for "
+            f"{len(components)}, or fit a new estimator."
         )
     return components
 
 
-def check_size(n_components: int, width: int) -> None:
-    """Refuse a map too large to be learned."""
-    if n_components * width > MOST_ENTRIES:
+def check_size(n_components: int | None, width: int, solver: str) -> None:
+    """Refuse parameters too large to be learned: L, or W of which n_components keeps a part."""
+    rows = width if solver == "psd" else min(n_components or width, width)
+    if rows * width > MOST_ENTRIES:
+        way_out = "use solver='factored' and" if solver == "psd" else "ask for fewer rows by"
         raise ValueError(
-            f"a map of {n_components:,} × {width:,} entries is too large to learn; ask for fewer "
-            "rows by n_components, for instance n_components=50."
+            f"{rows:,} × {width:,} entries are too many to learn; {way_out} n_components, for "
+            "instance n_components=50."
         )
 
 
@@ -123,6 +138,11 @@ def scale_costs(costs: FloatArray) -> FloatArray:
     The scale of costs and the scale of distances are one freedom; fixing it here keeps the margin
     at the size the start is scaled to.
     """
+    if not costs.any():
+        raise ValueError(
+            "costs are all zero between the classes of these rows, so that no vote is wrong; give "
+            "some of them a cost above zero."
+        )
     n_classes = len(costs)
     scaled: FloatArray = costs / (costs.sum() / (n_classes * (n_classes - 1)))
     return scaled

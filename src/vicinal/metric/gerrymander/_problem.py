@@ -11,7 +11,7 @@ from scipy import sparse
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.candidates import order_by_class
-from vicinal.metric.descent import Adam, Descent, FallingRate, Frame
+from vicinal.metric.descent import Adam, Descent, FallingRate, Frame, Rule
 from vicinal.metric.gerrymander._cone import ConeObjective
 from vicinal.metric.gerrymander._factored import FactoredObjective
 from vicinal.metric.gerrymander._options import Options, check_size
@@ -76,9 +76,9 @@ class LinearProblem:
             None if part is None else part[rows] for part in (self.weights, self.groups)
         )
         k = min(self.options.n_neighbors, max(1, len(rows) - 1))
-        return LinearProblem(
-            self.X[rows], self.labels[rows], self.frame, replace(self.options, n_neighbors=k),
-            weights, groups,
+        return replace(
+            self, X=self.X[rows], labels=self.labels[rows], weights=weights, groups=groups,
+            options=replace(self.options, n_neighbors=k), _begun={},
         )  # fmt: skip
 
     def settings(self) -> list[LinearSetting]:
@@ -126,12 +126,15 @@ class LinearProblem:
         if self.options.solver == "factored":
             rate = setting.rate * float(np.sqrt(np.mean(start**2)))
             return Descent(objective, Adam(rate), start, self.options.max_iter, rng)
-        # The unit of W: the identity scaled to the margin, wherever the descent starts.
-        unit = float(np.mean(np.square(start).sum(axis=0)))
         cone = ConeObjective(objective, first_look=start)
         metric = cone.settle(start.T @ start * (0 if setting.start.name == "zeros" else 1))
-        rule = FallingRate(setting.rate * unit**2)
+        rule = self.cone_rule(setting, start)
         return Descent(cone, rule, metric, self.options.max_iter, rng, reuse=CONE_REUSE)
+
+    def cone_rule(self, setting: LinearSetting, start: FloatArray) -> Rule:
+        """Return how W steps; its unit is the identity scaled to the margin, whatever the start."""
+        unit = float(np.mean(np.square(start).sum(axis=0)))
+        return FallingRate(setting.rate * unit**2)
 
     def _begin_at(self, start: Start, seed: Sequence[int]) -> tuple[FactoredObjective, FloatArray]:
         if start not in self._begun:
@@ -146,7 +149,7 @@ class LinearProblem:
     def make_start(self, start: Start, rng: np.random.Generator) -> FloatArray:
         """Return the map a start names, scaled to the margin; an array keeps its scale."""
         width, dtype = self.X.shape[1], self.X.dtype
-        check_size(min(start.n_components or width, width), width)
+        check_size(start.n_components, width, self.options.solver)
         if start.name == "array":
             return np.ascontiguousarray(self.frame.unfold(self.options.init), dtype=dtype)
         components = start_map(start, self.X, self.labels, self.frame, rng).astype(dtype)
@@ -163,5 +166,5 @@ class LinearProblem:
         """Return the loss of each held-out row, voted on by these rows."""
         return vote_losses(
             self.map_database(components), held.map_queries(components), self.labels, held.labels,
-            self.options.costs, held.options.n_neighbors, n_threads=self.options.n_threads,
+            self.options.costs, self.options.n_neighbors, n_threads=self.options.n_threads,
         )  # fmt: skip

@@ -38,7 +38,13 @@ def learn(problem: Problem, max_iter: int, tol: float, seed: int, watch: Watch) 
     else:
         choice = Choice(settings[0], max_iter)
     descent = problem.begin(choice.setting, (seed, 1 << 20))
-    walk(descent, choice.setting.label(), choice.n_epochs, tol, watch_all)
+    walk(
+        descent,
+        choice.setting.label(),
+        choice.n_epochs,
+        lambda losses: losses[-1] <= tol,  # nothing is left to learn
+        watch_all,
+    )
     return Learned(descent.components, choice, tuple(descent.losses))
 
 

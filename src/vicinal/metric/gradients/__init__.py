@@ -1,0 +1,43 @@
+"""Metrics from the gradients of an estimated regression function: GW, EGOP, EJOP, diffusion maps.
+
+    parameters ─▶ check_options ─▶ Options ─┐
+    y ─▶ real_targets, class_targets ─▶ Targets
+                                            ▼
+    rows ─▶ plan_fit: candidates, cross-validated ─▶ a Smoother for each iteration
+                                            ▼
+    follow_plan:  fit_smoother ─▶ gradients at points ─▶ GradientSums ─▶ MetricKind.learn
+                       ▲                                                        │
+                       └──────────── distances of the next iteration ───────────┘
+                                            ▼
+    GradientFit ─▶ attributes of EGOP, EJOP, GradientWeights
+
+Inside, from the bottom up:
+
+- ``_targets``, ``_sample``: y and X as a smoother wants them;
+- ``_analytic``, ``_differences``, ``_local_linear``, ``_kernel_ridge``: four gradients of f;
+- ``_smoother``: which of them, fitted to a sample, and evaluated block by block;
+- ``_sums``, ``_spectrum``: sums that merge, their matrix, its metric and intervals;
+- ``_options``, ``_yardstick``, ``_candidates``, ``_choice``: what is asked for, and what is chosen;
+- ``_fit``: one fit, whatever holds the rows; ``mergeable``: what a fit on parts is made of;
+- ``_base``, ``_outer_products``: the estimators; ``_graph``, ``_diffusion``: the diffusion map.
+
+Others may use the names below and the module ``mergeable``; ``local_fits`` and its kin are the
+local planes that :class:`~vicinal.LocalLinearRegressor` predicts by.
+"""
+
+from ._diffusion import GradientDiffusionMap
+from ._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
+from ._outer_products import EGOP, EJOP, GradientWeights, gradient_metric
+from ._sample import COMPACT
+
+__all__ = [
+    "BATCH_ENTRIES",
+    "COMPACT",
+    "EGOP",
+    "EJOP",
+    "GradientDiffusionMap",
+    "GradientWeights",
+    "gradient_metric",
+    "local_fits",
+    "neighbour_weights",
+]

@@ -15,15 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vicinal._types import FloatArray
-from vicinal.metric.gradients._smoothing import (
-    TILE,
-    Sample,
-    divide_or_mean,
-    log_weights,
-    prior,
-    query_panel,
-    tiles,
-)
+
+from ._sample import TILE, Sample, divide_or_mean, log_weights, prior, query_panel, tiles
 
 # From this many features on a third product costs more than passing over the weights twice.
 _HOLD_FEATURES = 128
@@ -114,14 +107,16 @@ def _right_factor(sample: Sample, tile: slice) -> FloatArray:
     return weighted
 
 
-def analytic_gradients(rows: FloatArray, sample: Sample) -> tuple[FloatArray, FloatArray]:
-    """Return f (m, C) and its analytic gradient (m, C, d) at the queries ``rows``."""
+def analytic_gradients(
+    rows: FloatArray, sample: Sample, scales: tuple[float, ...] = (1.0,)
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Return f (m, C) and its gradient (m, C, d) at the queries, for each bandwidth s^(−1/2)."""
     m, d = rows.shape
     held = m * len(sample.panel) <= _HOLD_ENTRIES and d >= _HOLD_FEATURES
-    if sample.targets.is_real and held:
-        return _two_product_gradients(rows, sample)
-    (sums,) = kernel_sums(rows, sample)
-    return sums.values(prior(sample)), sums.gradients()
+    if sample.targets.is_real and held and scales == (1.0,):
+        return [_two_product_gradients(rows, sample)]
+    mean = prior(sample)
+    return [(sums.values(mean), sums.gradients()) for sums in kernel_sums(rows, sample, scales)]
 
 
 def _two_product_gradients(rows: FloatArray, sample: Sample) -> tuple[FloatArray, FloatArray]:
@@ -149,12 +144,14 @@ def _two_product_gradients(rows: FloatArray, sample: Sample) -> tuple[FloatArray
 
 
 def softmax_gradients(
-    values: FloatArray, gradients: FloatArray, temperature: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return σ(f/T) and its Jacobian (1/T)(diag σ − σσᵀ) J, of the shapes of f and J."""
+    values: FloatArray, gradients: FloatArray, temperature: float | None
+) -> FloatArray:
+    """Return the Jacobian (1/T)(diag σ − σσᵀ) J of σ(f/T); J itself where T is None."""
+    if temperature is None:
+        return gradients
     shares = softmax(values, temperature)
     mean = np.einsum("mc,mcd->md", shares, gradients)
-    return shares, (shares / temperature)[:, :, None] * (gradients - mean[:, None, :])
+    return (shares / temperature)[:, :, None] * (gradients - mean[:, None, :])
 
 
 def softmax(values: FloatArray, temperature: float) -> FloatArray:

@@ -1,9 +1,8 @@
-"""What GW, EGOP and EJOP share: settings, iterations, sums over parts, bootstrap intervals."""
+"""What GW, EGOP and EJOP share: parameters, fit, more points, intervals, gradients anywhere."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -12,30 +11,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import check_transform_input, check_whole
-from vicinal.index._inputs import check_block_size
-from vicinal.metric._base import MetricLearner
-from vicinal.metric.gradients import _options as checks
-from vicinal.metric.gradients._estimate import Reference, Setting, evaluate, make_reference
-from vicinal.metric.gradients._plan import Evaluated, FitPlan, follow_plan, plan_fit
-from vicinal.metric.gradients._smoothing import Targets
-from vicinal.metric.gradients._sums import (
-    GradientSums,
-    bootstrap_spectra,
-    metric_components,
-    spectrum,
+from vicinal._validation import (
+    check_components,
+    check_transform_input,
+    check_whole,
+    refuse_distributed,
 )
+from vicinal.metric._base import MetricLearner
+
+from ._evaluation import Blocks, Evaluated, FittedSmoother, evaluate, fit_smoother
+from ._fit import GradientFit, fit_rows
+from ._options import Options, check_options, check_point_weights
+from ._smoother import Smoother
+from ._spectrum import MetricKind, bootstrap_spectra, interval
+from ._sums import GradientSums
+from ._targets import Targets
 
 
 class GradientMetric(MetricLearner):
     """Base of the metrics estimated from gradients; subclasses say what y and the matrix are."""
 
     gradients_: FloatArray
-    _point_weights: FloatArray  # of the points the gradients are at
-    # Powers of the eigenvalues that cross-validation tries.
-    _powers: tuple[float, ...] = (0.5, 1.0)
-    # Iterations where none are asked for, and rows are neither few nor many.
-    _iterations: int = 1
+    _kind: MetricKind
     _fits_distributed = True
 
     def __init__(
@@ -81,7 +78,7 @@ class GradientMetric(MetricLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> Any:
+    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> Self:
         """Estimate gradients and make the metric.
 
         Parameters
@@ -97,13 +94,18 @@ class GradientMetric(MetricLearner):
         GradientMetric
             Itself.
         """
-        self._learn(X, y, sample_weight)
+        X, targets = self._read(X, y)
+        options = self._options(X.shape[1], targets.n_columns)
+        weights, weight_scale = check_point_weights(sample_weight, len(X))
+        random = check_random_state(self.random_state)
+        self._keep(fit_rows(options, X, targets, weights, random))
+        self._weight_scale = weight_scale
         return self
 
-    def partial_fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> Any:
-        """Add evaluation points; the sample stays that of the first call.
+    def partial_fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add evaluation points; the sample stays that of ``fit``, or of the first call.
 
-        The first call fits on X and y and keeps them. Each later call estimates gradients at new
+        The first call, if there was no ``fit``, is one. Each later call estimates gradients at new
         rows from that sample and adds their outer products, so that calls on parts of a set of
         points give what one call on all of them would. y is not looked at then.
 
@@ -119,21 +121,17 @@ class GradientMetric(MetricLearner):
         GradientMetric
             Itself.
         """
-        if getattr(self, "_part", None) is None:
-            sums, reference = self._learn(X, y, sample_weight)
-        else:
-            X = check_transform_input(self, X, accept_sparse=False)
-            sums, reference = self._resume()
-            checks.check_point_weights(sample_weight, len(X))
-            weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight)
-            weights = np.broadcast_to(weights, len(X)) / self._weight_scale
-            added, gradients = self._evaluate(X, weights, reference, own=False)
-            sums = sums.merge(added)
-            if gradients is not None:
-                self.gradients_ = np.concatenate([self.gradients_, as_stored(gradients)])
-                self._point_weights = np.concatenate([self._point_weights, weights])
-            self._keep_metric(sums)
-        self._remember(sums, reference)
+        if not hasattr(self, "components_"):
+            return self.fit(X, y, sample_weight)
+        refuse_distributed(self, X)
+        X = check_transform_input(self, X, accept_sparse=False)
+        check_point_weights(sample_weight, len(X))
+        weights = np.broadcast_to(1.0 if sample_weight is None else sample_weight, len(X))
+        so_far, fitted = self._evaluated(), self._fitted_smoother()
+        options = self._options(X.shape[1], fitted.sample.n_columns)
+        keep, weights = so_far.gradients is not None, weights / self._weight_scale
+        added = evaluate(X, weights, fitted, options.blocks, keep=keep)
+        self._keep_sums(so_far.merge(added), options.n_components)
         return self
 
     def spectrum_interval(
@@ -159,8 +157,8 @@ class GradientMetric(MetricLearner):
         evaluation points; r is ``n_components``, by default that of ``components_``. Needs
         ``store_gradients=True``.
         """
-        rank = len(self.components_) if n_components is None else n_components
-        rank = min(check_whole("n_components", rank), self.n_features_in_)
+        check_is_fitted(self, "components_")
+        rank = check_components(n_components, self.n_features_in_) or len(self.components_)
         _, angles = self._bootstrap(rank, n_resamples, random_state)
         return interval(angles, level)
 
@@ -182,119 +180,66 @@ class GradientMetric(MetricLearner):
         ndarray of shape (m, n_features), or (m, n_features, C) for classes
         """
         check_is_fitted(self, "components_")
-        setting, components = self._last_estimate
+        how, components = self._last_estimate
         points = check_transform_input(self, points, accept_sparse=False)
         # A clone: the checks of a fit leave what they saw with the estimator.
-        sample, targets = clone(self)._check_input(X, y)
+        sample, targets = clone(self)._read(X, y)
         check_transform_input(self, X, accept_sparse=False)
-        weights, _ = checks.check_point_weights(sample_weight, len(sample))
-        reference = make_reference(
-            sample, targets, Setting(**dict(setting)), weights=weights, components=components
-        )
-        n_threads = thread_count(self.n_jobs)
-        flat = np.ones(len(points))
-        gradients = evaluate(points, flat, reference, n_threads=n_threads, keep=True)[1]
+        weights, _ = check_point_weights(sample_weight, len(sample))
+        smoother = Smoother(**how)
+        fitted = fit_smoother(sample, targets, smoother, weights=weights, components=components)
+        blocks, flat = Blocks(n_threads=thread_count(self.n_jobs)), np.ones(len(points))
+        gradients = evaluate(points, flat, fitted, blocks, keep=True).gradients
         assert gradients is not None
         return as_stored(gradients)
 
-    # What the subclasses differ in -----------------------------------------------------------
-
-    def _check_input(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
+    def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         """Return X as floats, and the columns f predicts."""
         raise NotImplementedError
 
-    def _matrix(self, sums: GradientSums) -> FloatArray:
-        """Return the metric's matrix."""
-        return sums.mean_outer
+    def _options(self, n_features: int, n_columns: int) -> Options:
+        told = self.get_params(deep=False)
+        return check_options(told, type(self).__name__, self._kind, n_features, n_columns)
 
-    # Learning ------------------------------------------------------------------------------------
+    # What is kept, and read again: plain values and arrays, which a model file can hold --------
 
-    def _learn(
-        self, X: AnyArray, y: AnyArray, sample_weight: Any
-    ) -> tuple[GradientSums, Reference]:
-        X, targets = self._check_input(X, y)
-        random = check_random_state(self.random_state)
-        weights, self._weight_scale = checks.check_point_weights(sample_weight, len(X))
-        plan = plan_fit(self, X, targets, weights, len(X), random)
-        at = slice(None) if plan.points is None else plan.points
-        points, point_weights = X[at], weights[at]
+    def _keep(self, fit: GradientFit) -> None:
+        smoother = fit.smoother
+        self.n_iter_ = fit.n_iter
+        self.estimator_ = smoother.estimator
+        self.bandwidth_ = float(smoother.bandwidth)
+        self.n_local_ = smoother.n_local
+        self.ridge_ = float(smoother.ridge)
+        self.power_ = float(smoother.power)
+        self._last_estimate = (dict(vars(smoother)), fit.components)
+        self._dtype = fit.dtype
+        self._fitted = None if fit.fitted is None else fit.fitted.as_plain()
+        self._keep_sums(fit.evaluated, fit.n_components)
 
-        def evaluate_points(setting: Setting, components: FloatArray | None) -> Evaluated:
-            reference = make_reference(X, targets, setting, weights=weights, components=components)
-            sums, gradients = self._evaluate(points, point_weights, reference, own=True)
-            return Evaluated(sums, gradients, reference, point_weights)
-
-        found = follow_plan(self, plan, evaluate_points)
-        assert found.reference is not None
-        return found.sums, found.reference
-
-    def _evaluate(
-        self, X: AnyArray, weights: FloatArray, reference: Reference, *, own: bool
-    ) -> tuple[GradientSums, FloatArray | None]:
-        """Return sums and, where stored, gradients (m, C, d)."""
-        size = None if self.block_size is None else check_block_size(self.block_size)
-        return evaluate(
-            X,
-            weights,
-            reference,
-            block_size=size,
-            n_threads=thread_count(self.n_jobs),
-            own=own,
-            keep=self.store_gradients,
-        )
-
-    # What is kept --------------------------------------------------------------------------------
-
-    def _keep_fit(
-        self, plan: FitPlan, setting: Setting, components: FloatArray | None, found: Evaluated
-    ) -> None:
-        """Keep what a fit found; ``components`` measured the distances in its last iteration."""
-        self._part: tuple[Any, ...] | None = None
-        self.n_iter_, self._dtype = len(plan.path), plan.dtype
-        # As plain values, which a model file can hold.
-        self._last_estimate = (tuple(vars(setting).items()), components)
-        self._keep_setting(setting)
-        self._keep_metric(found.sums)
+    def _keep_sums(self, found: Evaluated, n_components: int | None) -> None:
+        learned = self._kind.learn(found.sums, self.power_)
+        self.outer_product_, self.eigenvalues_ = learned.matrix, learned.eigenvalues
+        self.components_ = learned.components[:n_components].astype(self._dtype)
+        self.n_evaluations_ = found.sums.count
+        self._sums = dict(vars(found.sums))
         if found.gradients is not None:
-            self.gradients_ = as_stored(found.gradients)
-            flat = np.ones(len(found.gradients))
-            self._point_weights = flat if found.weights is None else found.weights
+            self.gradients_, self._point_weights = as_stored(found.gradients), found.weights
         elif hasattr(self, "gradients_"):
             del self.gradients_, self._point_weights  # an earlier fit's
 
-    def _keep_metric(self, sums: GradientSums) -> None:
-        n_components = self.n_components
-        if n_components is not None:
-            n_components = min(check_whole("n_components", n_components), len(sums.outer))
-        self.outer_product_ = self._matrix(sums)
-        self.eigenvalues_, vectors = spectrum(self.outer_product_)
-        components = metric_components(self.eigenvalues_, vectors, self.power_)
-        self.components_ = components[:n_components].astype(self._dtype)
-        self.n_evaluations_ = sums.count
+    def _evaluated(self) -> Evaluated:
+        sums = GradientSums(**self._sums)
+        if not hasattr(self, "gradients_"):
+            return Evaluated(sums)
+        return Evaluated(sums, by_column(self.gradients_), self._point_weights)
 
-    def _keep_setting(self, setting: Setting) -> None:
-        self.estimator_ = setting.estimator
-        self.bandwidth_ = float(setting.bandwidth)
-        self.n_local_ = setting.n_local
-        self.ridge_ = float(setting.ridge)
-        self.power_ = float(setting.power)
-
-    def _remember(self, sums: GradientSums, reference: Reference) -> None:
-        """Keep sums and sample as plain arrays, which a model file can hold."""
-        sample, places = reference.sample, reference.coordinates
-        targets, setting = sample.targets, reference.setting
-        self._part = (
-            (sums.count, sums.weight, sums.outer, sums.absolute),
-            (places.centre, places.components, places.unit),
-            (sample.panel, sample.weights, sample.starts, sample.clamp),
-            (targets.values, targets.codes, targets.n_columns, targets.scale),
-            tuple(vars(setting).items()),
-        )
-
-    def _resume(self) -> tuple[GradientSums, Reference]:
-        assert self._part is not None
-        sums, places, sample, targets, setting = self._part
-        return GradientSums(*sums), checks.rebuild_reference(places, sample, targets, setting)
+    def _fitted_smoother(self) -> FittedSmoother:
+        if self._fitted is None:
+            raise ValueError(
+                f"this {type(self).__name__} was fitted to chunks it does not hold, so there is no "
+                "sample to estimate further gradients from: fit it to rows in memory."
+            )
+        return FittedSmoother.from_plain(self._fitted)
 
     def _bootstrap(
         self, rank: int, n_resamples: int, random_state: Any
@@ -305,17 +250,9 @@ class GradientMetric(MetricLearner):
                 "intervals need the gradients at every point: fit with store_gradients=True."
             )
         n_resamples = check_whole("n_resamples", n_resamples)
-        gradients = self.gradients_
-        by_column = gradients[:, None] if gradients.ndim == 2 else gradients.transpose(0, 2, 1)
-        random = check_random_state(random_state)
-        return bootstrap_spectra(
-            by_column, self._point_weights, n_resamples, rank, random, self._matrix
-        )
-
-    def _report(self, line: str) -> None:
-        if self.verbose:
-            sys.stdout.write(f"[{type(self).__name__}] {line}\n")
-            sys.stdout.flush()
+        gradients, random = by_column(self.gradients_), check_random_state(random_state)
+        weights = np.ones(len(gradients)) if self._point_weights is None else self._point_weights
+        return bootstrap_spectra(gradients, weights, n_resamples, rank, random, self._kind)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -329,9 +266,6 @@ def as_stored(gradients: FloatArray) -> FloatArray:
     return gradients[:, 0] if gradients.shape[1] == 1 else gradients.transpose(0, 2, 1)
 
 
-def interval(values: FloatArray, level: float) -> FloatArray:
-    """Return the central interval of resampled values (B, p), of shape (p, 2)."""
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}.")
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    return np.quantile(values, tails, axis=0).T
+def by_column(stored: FloatArray) -> FloatArray:
+    """Return stored gradients as (m, C, d) again."""
+    return stored[:, None] if stored.ndim == 2 else stored.transpose(0, 2, 1)

@@ -10,23 +10,15 @@ cancels in f, so all fits are one product K·[E⁺, E⁻, yE⁺, yE⁻]. Compact
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from vicinal._kernels import _smoothing as kernels
 from vicinal._types import BoolArray, FloatArray
-from vicinal.metric.gradients._analytic import softmax
-from vicinal.metric.gradients._smoothing import (
-    COMPACT,
-    TILE,
-    Sample,
-    divide_or_mean,
-    log_weights,
-    prior,
-    query_panel,
-    tiles,
-)
+
+from ._analytic import softmax
+from ._sample import COMPACT, TILE, Sample, divide_or_mean, log_weights, prior, query_panel, tiles
+from ._smoother import Smoother
 
 # Exponents up to this keep sums of a billion float32 terms finite and their least term normal.
 _SAFE_EXPONENT = 40.0
@@ -34,48 +26,36 @@ _SAFE_EXPONENT = 40.0
 _SAFE_STEP = 3.0
 
 
-@dataclass(frozen=True)
-class Differences:
-    """How to difference: ``steps`` (d,) or (d, C) in units of h, and when to trust the result.
-
-    ``indicator`` is "practical" (both balls B(x ± t e_i, h) hold a sample), "theoretical" (both
-    balls of radius h/2 hold (2d ln 2n + ln(4/δ)) samples, δ = ``confidence``) or "none".
-    ``own`` says that every query is itself a sample, which makes short steps pass the practical
-    one.
-    """
-
-    steps: FloatArray
-    kernel: str = "gaussian"
-    indicator: str = "practical"
-    confidence: float = 0.05
-    temperature: float | None = None
-    own: bool = False
-
-
 def difference_gradients(
-    rows: FloatArray, sample: Sample, how: Differences
-) -> tuple[FloatArray, BoolArray]:
-    """Return the difference estimate (m, C, d) at the queries, and the indicator (m, d).
+    rows: FloatArray, sample: Sample, smoother: Smoother, *, own: bool = False
+) -> FloatArray:
+    """Return the difference estimate (m, C, d) at the queries, 0 where the indicator fails.
 
-    Time O(m n d) by products (Gaussian; C columns cost no more than one), or O(d) for each pair
-    within 1 + t (compact kernels). With steps (d, C) that is spent once a class.
+    ``own`` says that every query is itself a sample, which makes short steps pass the practical
+    one. Time O(m n d) by products (Gaussian; C columns cost no more than one), or O(d) for each
+    pair within 1 + t (compact kernels). With steps (d, C) that is spent once a class.
     """
-    if how.steps.ndim == 1:
-        return _one_step_each(rows, sample, how, how.steps)
-    parts = [_one_step_each(rows, sample, how, steps) for steps in how.steps.T]
-    gradients = np.stack([part[0][:, c] for c, part in enumerate(parts)], axis=1)
-    return gradients, np.all([part[1] for part in parts], axis=0)
+    given = smoother.bandwidth / 2 if smoother.step is None else smoother.step
+    steps = np.asarray(given, np.float64) / smoother.bandwidth
+    if steps.ndim < 2:
+        steps = np.broadcast_to(steps, rows.shape[1])
+        return _one_step_each(rows, sample, smoother, steps, own)
+    parts = [_one_step_each(rows, sample, smoother, each, own) for each in steps.T]
+    return np.stack([part[:, c] for c, part in enumerate(parts)], axis=1)
 
 
 def _one_step_each(
-    rows: FloatArray, sample: Sample, how: Differences, steps: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    fits = perturbed_fits(rows, sample, steps, how.kernel)
-    if how.temperature is not None:
-        fits = softmax(fits, how.temperature)
+    rows: FloatArray, sample: Sample, smoother: Smoother, steps: FloatArray, own: bool
+) -> FloatArray:
+    """Return the estimate for steps (d,) in units of h."""
+    fits = perturbed_fits(rows, sample, steps, smoother.kernel)
+    if smoother.temperature is not None and not sample.targets.is_real:
+        fits = softmax(fits, smoother.temperature)
     differences = (fits[1] - fits[0]) / (2 * steps[:, None])
-    trusted = trusted_coordinates(rows, sample, how, steps)
-    return np.where(trusted[:, :, None], differences, 0.0).transpose(0, 2, 1), trusted
+    if not (own and smoother.indicator == "practical" and steps.max() <= 1):
+        trusted = trusted_coordinates(rows, sample, smoother, steps)
+        differences = np.where(trusted[:, :, None], differences, 0.0)
+    return differences.transpose(0, 2, 1)
 
 
 def perturbed_fits(rows: FloatArray, sample: Sample, steps: FloatArray, kernel: str) -> FloatArray:
@@ -170,15 +150,19 @@ def _squared_distances(rows: FloatArray, sample: Sample) -> Iterator[tuple[slice
 
 
 def trusted_coordinates(
-    rows: FloatArray, sample: Sample, how: Differences, steps: FloatArray
+    rows: FloatArray, sample: Sample, smoother: Smoother, steps: FloatArray
 ) -> BoolArray:
-    """Return where the indicator A_i(x) holds, (m, d)."""
-    n, d = sample.rows.shape
-    if how.indicator == "none" or (how.indicator == "practical" and how.own and steps.max() <= 1):
+    """Return where the indicator A_i(x) holds, (m, d).
+
+    It is "practical" (both balls B(x ± t e_i, h) hold a sample), "theoretical" (both balls of
+    radius h/2 hold 2d ln 2n + ln(4/δ) samples, δ the confidence) or "none".
+    """
+    if smoother.indicator == "none":
         return np.ones(rows.shape, dtype=bool)
+    n, d = sample.rows.shape
     radius, least = 1.0, 1.0
-    if how.indicator == "theoretical":
-        radius, least = 0.5, 2 * d * np.log(2 * n) + np.log(4 / how.confidence)
+    if smoother.indicator == "theoretical":
+        radius, least = 0.5, 2 * d * np.log(2 * n) + np.log(4 / smoother.confidence)
     counts = np.zeros((2, *rows.shape), np.int64)
     for tile, squared in _squared_distances(rows, sample):
         kernels.add_ball_counts(

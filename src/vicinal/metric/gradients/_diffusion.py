@@ -14,9 +14,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
     check_choice,
+    check_components,
     check_pairs,
     check_positive,
     check_target_input,
@@ -32,114 +31,27 @@ from vicinal._validation import (
 )
 from vicinal.index import ExactIndex
 from vicinal.metric._base import MetricLearner, project
-from vicinal.metric.gradients._base import GradientMetric
-from vicinal.metric.gradients._estimate import Reference, block_rows, gradients_at
-from vicinal.metric.gradients._outer_products import gradient_metric
+
+from ._base import GradientMetric
+from ._evaluation import ONE_THREAD, FittedSmoother, gradients_at
+from ._graph import diffusion_coordinates, edge_terms, median_scale, symmetric_graph, without_self
+from ._outer_products import gradient_metric
 
 OUTPUTS = ("embedding", "reweighted")
-# Numbers a batch of edges may hold.
-_BATCH_ENTRIES = 2**21
-# Up to this many rows all eigenvectors are computed: safe, and cheap enough.
-_DENSE_ROWS = 600
 # Weights stay above zero, so that every row has a way out.
 _LARGEST_EXPONENT = 300.0
-# Share of the median degree below which a row's own eigenvector entries are not trusted.
-_LOOSE = 1e-10
 # At how many rows the gradient metric itself is averaged; the map needs its settings only.
 _EVALUATIONS = 1000
 
 
-def flat_gradients(X: AnyArray, reference: Reference, *, own: bool = False) -> FloatArray:
+def flat_gradients(X: AnyArray, fitted: FittedSmoother, *, own: bool = False) -> FloatArray:
     """Return g (m, d): the gradient, or Σ_c |J_c| for classes. Memory O(block · C d) beside it."""
     found = np.empty(X.shape)
-    size = block_rows(reference, None)
-    for start in range(0, len(X), size):
-        block = slice(start, start + size)
-        gradients = gradients_at(X[block], reference, own=own)
+    for block in ONE_THREAD.split(len(X), fitted):
+        gradients = gradients_at(X[block], fitted, own=own)
         real = gradients.shape[1] == 1
         found[block] = gradients[:, 0] if real else np.abs(gradients).sum(axis=1)
     return found
-
-
-def edge_terms(
-    X: AnyArray, gradients: FloatArray, Z: AnyArray, neighbour_gradients: FloatArray, ends: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return ‖x_i − z_j‖² and (½(g_i + g_j)·(x_i − z_j))², both (m, k), for j = ends[i].
-
-    Time and reads O(m k d), a batch of rows at a time.
-    """
-    squared, changes = np.empty(ends.shape), np.empty(ends.shape)
-    batch = max(1, _BATCH_ENTRIES // (ends.shape[1] * X.shape[1]))
-    for start in range(0, len(X), batch):
-        part = slice(start, start + batch)
-        gaps = np.asarray(X[part], np.float64)[:, None] - Z[ends[part]]
-        means = (gradients[part, None] + neighbour_gradients[ends[part]]) / 2
-        squared[part] = np.einsum("mkd,mkd->mk", gaps, gaps)
-        changes[part] = np.einsum("mkd,mkd->mk", means, gaps) ** 2
-    return squared, changes
-
-
-def median_scale(terms: FloatArray) -> float:
-    """Return the median of the terms above zero, 1 where there is none."""
-    positive = terms[terms > 0]
-    return float(np.median(positive)) if positive.size else 1.0
-
-
-def symmetric_graph(ends: IntArray, weights: FloatArray) -> csr_array:
-    """Return W (n, n), joining i and j where either is a neighbour of the other.
-
-    ``ends`` and ``weights`` are (n, k). Memory O(n k).
-    """
-    n, k = ends.shape
-    starts = np.repeat(np.arange(n), k)
-    directed = csr_array((weights.ravel(), (starts, ends.ravel())), shape=(n, n))
-    return directed.maximum(directed.T).tocsr()
-
-
-def diffusion_coordinates(graph: csr_array, n_components: int) -> tuple[FloatArray, FloatArray]:
-    """Return the leading eigenvalues λ (p,) and eigenvectors φ (n, p) of D⁻¹W, but the constant.
-
-    They are those of least eigenvalue 1 − λ of the normalised Laplacian I − D^(−1/2) W D^(−1/2),
-    with φ = D^(−1/2) v scaled to Σ_i π_i φ_i² = 1, π_i = D_ii / Σ D. Of each φ the entry of largest
-    size is positive.
-    """
-    degrees = np.asarray(graph.sum(axis=1)).ravel()
-    roots = np.sqrt(degrees)
-    constant = roots / np.linalg.norm(roots)
-    normalised = graph.multiply(1 / roots[:, None]).multiply(1 / roots[None, :]).tocsr()
-    values, vectors = _leading_pairs(normalised, constant, n_components)
-    coordinates = vectors / constant[:, None]
-    # Rows hardly joined to any: D^(−1/2) v is all rounding there, λφ = D⁻¹Wφ is not.
-    loose = np.flatnonzero(degrees < _LOOSE * np.median(degrees))
-    coordinates[loose] = (graph[loose] @ coordinates) / degrees[loose, None] / values
-    largest = coordinates[np.abs(coordinates).argmax(axis=0), np.arange(n_components)]
-    return values, coordinates * np.where(largest < 0, -1.0, 1.0)
-
-
-def _leading_pairs(
-    matrix: csr_array, constant: FloatArray, n_components: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return the largest eigenvalues of matrix − 2 constant constantᵀ, descending.
-
-    Taking the known first pair out, to −1 and below, leaves the right one in where the graph falls
-    into pieces and 1 is a repeated eigenvalue.
-    """
-    n = len(constant)
-    if n <= max(_DENSE_ROWS, 4 * n_components):
-        values, vectors = np.linalg.eigh(matrix.toarray() - 2 * np.outer(constant, constant))
-        return values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
-
-    def multiply(vector: FloatArray) -> FloatArray:
-        flat = vector.ravel()
-        product: FloatArray = matrix @ flat - 2 * constant * (constant @ flat)
-        return product
-
-    operator = LinearOperator((n, n), matvec=multiply, dtype=np.float64)
-    start = np.random.RandomState(0).normal(size=n)  # fixed: the same rows, the same map
-    width = min(n - 1, max(4 * n_components, 40))
-    values, vectors = eigsh(operator, n_components, which="LA", v0=start, ncv=width, tol=1e-9)
-    order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order]
 
 
 class GradientDiffusionMap(MetricLearner):
@@ -253,10 +165,10 @@ class GradientDiffusionMap(MetricLearner):
         """
         X, y = check_target_input(self, X, y)
         k, n_components, time = self._check_settings(len(X))
-        self.gradient_metric_ = self._gradient_metric(y).partial_fit(X, y)
-        self.gradients_ = flat_gradients(X, self._reference(), own=True)
+        self.gradient_metric_ = self._gradient_metric(y).fit(X, y)
+        self.gradients_ = flat_gradients(X, self._smoother(), own=True)
         self._index = ExactIndex(X, n_jobs=self.n_jobs)
-        ends = _without_self(self._index.query(X, k + 1)[1])
+        ends = without_self(self._index.query(X, k + 1)[1])
         terms = edge_terms(X, self.gradients_, X, self.gradients_, ends)
         self.sigma1_, self.sigma2_ = (
             median_scale(part) if told is None else float(told)
@@ -269,10 +181,6 @@ class GradientDiffusionMap(MetricLearner):
         self.embedding_ = self._eigenvectors * self.eigenvalues_**time
         self.components_ = self._mean_local_root()
         return self
-
-    def fit_transform(self, X: AnyArray, y: Any = None) -> FloatArray:
-        """Fit, and return what :meth:`transform` gives for the same rows."""
-        return self.fit(X, y).transform(X)
 
     def transform(self, X: AnyArray) -> FloatArray:
         """Place rows in the embedding, or map them by the mean local metric.
@@ -317,7 +225,7 @@ class GradientDiffusionMap(MetricLearner):
         check_is_fitted(self, "embedding_")
         pairs = check_pairs(self, pairs)
         sides = [check_transform_input(self, pairs[:, s], accept_sparse=False) for s in (0, 1)]
-        gradients = [flat_gradients(side, self._reference()) for side in sides]
+        gradients = [flat_gradients(side, self._smoother()) for side in sides]
         ends = np.arange(len(pairs))[:, None]
         terms = edge_terms(sides[0], gradients[0], sides[1], gradients[1], ends)
         distances: FloatArray = np.sqrt(self._exponents(*terms)[:, 0])
@@ -330,11 +238,7 @@ class GradientDiffusionMap(MetricLearner):
             if value is not None and not (name == "sigma2" and value == np.inf):
                 check_positive(name, value)
         n_components = check_whole("n_components", self.n_components)
-        if n_components >= n_rows:
-            raise ValueError(
-                f"n_components={n_components} must be less than n_samples={n_rows}: the graph of "
-                "the rows has no more coordinates."
-            )
+        check_components(n_components, n_rows - 1, f"coordinates of a graph of {n_rows} rows")
         k = min(check_whole("n_neighbors", self.n_neighbors), n_rows - 1)
         return k, n_components, check_whole("diffusion_time", self.diffusion_time)
 
@@ -349,8 +253,8 @@ class GradientDiffusionMap(MetricLearner):
         metric: GradientMetric = clone(self.gradients)
         return metric
 
-    def _reference(self) -> Reference:
-        return self.gradient_metric_._resume()[1]
+    def _smoother(self) -> FittedSmoother:
+        return self.gradient_metric_._fitted_smoother()
 
     def _exponents(self, squared: FloatArray, changes: FloatArray) -> FloatArray:
         return squared / self.sigma1_ + changes / self.sigma2_
@@ -374,7 +278,7 @@ class GradientDiffusionMap(MetricLearner):
 
     def _extend(self, X: AnyArray, ends: IntArray) -> FloatArray:
         """Return λ^(t−1) Σ_j p_j φ_j, Nyström's formula."""
-        gradients = flat_gradients(X, self._reference())
+        gradients = flat_gradients(X, self._smoother())
         terms = edge_terms(X, gradients, self._index.vectors, self.gradients_, ends)
         exponents = self._exponents(*terms)
         # Only ratios count: a row far from all others still leans to its nearest.
@@ -393,12 +297,3 @@ class GradientDiffusionMap(MetricLearner):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _without_self(ends: IntArray) -> IntArray:
-    """Return neighbours (n, k) of training rows from (n, k + 1) that hold the rows themselves."""
-    n, k = len(ends), ends.shape[1] - 1
-    itself = ends == np.arange(n)[:, None]
-    # Equal rows of lower number may have pushed a row off its own list; then the last goes.
-    itself[~itself.any(axis=1), k] = True
-    return ends[~itself].reshape(n, k)

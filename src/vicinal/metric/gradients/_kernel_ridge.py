@@ -18,7 +18,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from vicinal._threads import map_blocks
 from vicinal._types import FloatArray, IntArray
-from vicinal.metric.gradients._smoothing import TILE, Sample, log_weights, prior, query_panel, tiles
+
+from ._sample import TILE, Sample, log_weights, prior, query_panel, tiles
 
 # Rows the solve, cubic in their number, is made for.
 MOST_ROWS = 5000
@@ -52,10 +53,8 @@ def ridge_coefficients(sample: Sample, ridge: float) -> FloatArray:
     return coefficients
 
 
-def ridge_gradients(
-    rows: FloatArray, sample: Sample, coefficients: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return f (m, C) and ∇f (m, C, d) at the queries ``rows``. Time O(m n C d)."""
+def ridge_gradients(rows: FloatArray, sample: Sample, coefficients: FloatArray) -> FloatArray:
+    """Return ∇f (m, C, d) at the queries ``rows``. Time O(m n C d)."""
     m, d = rows.shape
     queries = query_panel(rows)
     buffer = np.empty((m, TILE), rows.dtype)
@@ -66,9 +65,7 @@ def ridge_gradients(
         for column, factors in zip(sums, coefficients[tile].T, strict=True):
             # [u, 1] of the samples, times their coefficients.
             column += weights @ (sample.panel[tile, :-1] * factors[:, None]).astype(rows.dtype)
-    heights = sums[:, :, -1]
-    gradients = sums[:, :, :-1] - heights[:, :, None] * rows
-    return prior(sample) + heights.T, gradients.transpose(1, 0, 2)
+    return (sums[:, :, :-1] - sums[:, :, -1:] * rows).transpose(1, 0, 2)
 
 
 def leave_one_out_errors(

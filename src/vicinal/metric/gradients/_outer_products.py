@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.utils import ClassifierTags, Tags
 
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray
 from vicinal._validation import check_at_least_two_classes, check_target_input
-from vicinal.metric.gradients._base import GradientMetric
-from vicinal.metric.gradients._options import check_classes, check_real_target, is_multiclass
-from vicinal.metric.gradients._smoothing import Targets, class_targets, real_targets
-from vicinal.metric.gradients._sums import GradientSums
+
+from ._base import GradientMetric
+from ._spectrum import MetricKind
+from ._sums import mean_absolute, mean_outer
+from ._targets import Targets, class_targets, is_multiclass, real_targets
 
 _SHARED = """
     Parameters
@@ -36,7 +36,7 @@ _SHARED = """
         cross-validated, the path stops where the error hardly falls any more. None is 1; for EJOP
         with ``estimator="auto"`` and 1000 to 5000 rows it is 2.
     n_components : int or None
-        Keep only this many leading eigenvectors.
+        Keep only this many leading eigenvectors, at most one a feature.
     power : float or None
         q: the map is D^{q/2}Vᵀ. 1 is the source's; None chooses it with the bandwidth, and is 1
         where nothing is cross-validated.
@@ -120,9 +120,11 @@ class EGOP(GradientMetric):
     True
     """
 
-    def _check_input(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
+    _kind = MetricKind(mean_outer)
+
+    def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         X, y = check_target_input(self, X, y)
-        return X, real_targets(check_real_target(y))
+        return X, real_targets(y)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -160,13 +162,13 @@ class EJOP(GradientMetric):
     """
 
     classes_: AnyArray
-    _iterations = 2
+    _kind = MetricKind(mean_outer, iterations=2)
 
-    def _check_input(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
+    def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         X, y = check_target_input(self, X, y)
-        self.classes_, codes = check_classes(y)
+        self.classes_, targets = class_targets(y)
         check_at_least_two_classes(self, self.classes_)
-        return X, class_targets(codes, len(self.classes_))
+        return X, targets
 
 
 @_shared_parameters
@@ -190,17 +192,14 @@ class GradientWeights(GradientMetric):
     3
     """
 
-    _powers = (1.0, 2.0)
+    _kind = MetricKind(mean_absolute, powers=(1.0, 2.0))
 
-    def _check_input(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
+    def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         X, y = check_target_input(self, X, y)
-        if is_multiclass(y):
-            self.classes_, codes = check_classes(y)
-            return X, class_targets(codes, len(self.classes_))
-        return X, real_targets(check_real_target(y))
-
-    def _matrix(self, sums: GradientSums) -> FloatArray:
-        return np.diag(sums.mean_absolute)
+        if not is_multiclass(y):
+            return X, real_targets(y)
+        self.classes_, targets = class_targets(y)
+        return X, targets
 
 
 def gradient_metric(y: Any, **parameters: Any) -> GradientMetric:
@@ -214,4 +213,4 @@ def gradient_metric(y: Any, **parameters: Any) -> GradientMetric:
     >>> gradient_metric(["a", "b", "c"], n_components=2)
     EJOP(n_components=2)
     """
-    return EJOP(**parameters) if is_multiclass(np.asarray(y)) else EGOP(**parameters)
+    return EJOP(**parameters) if is_multiclass(y) else EGOP(**parameters)

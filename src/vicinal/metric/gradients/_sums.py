@@ -1,17 +1,15 @@
-"""Sums over gradients that merge: what GW, EGOP and EJOP are computed from."""
+"""Sums over gradients that merge, and the two matrices GW, EGOP and EJOP make of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
-from vicinal._threads import map_blocks
 from vicinal._types import AnyArray, FloatArray
-
-_EPSILON = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -49,16 +47,6 @@ class GradientSums:
             self.absolute + other.absolute,
         )
 
-    @property
-    def mean_outer(self) -> FloatArray:
-        """E_n[Σ_c g_c g_cᵀ], of shape (d, d)."""
-        return self.outer / self.weight
-
-    @property
-    def mean_absolute(self) -> FloatArray:
-        """E_n[Σ_c |g_c|], of shape (d,)."""
-        return self.absolute / self.weight
-
 
 def sum_gradients(gradients: FloatArray, weights: AnyArray) -> GradientSums:
     """Return the sums over gradients (m, C, d) with weights (m,). Time O(m C d²)."""
@@ -69,78 +57,16 @@ def sum_gradients(gradients: FloatArray, weights: AnyArray) -> GradientSums:
     return GradientSums(m, float(np.sum(weights)), flat.T @ flat, weights @ absolute)
 
 
-def merge_sums(parts: Iterable[GradientSums]) -> GradientSums:
-    """Return all parts merged."""
-    return reduce(GradientSums.merge, parts)
-
-
-def spectrum(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return eigenvalues (d,) descending and eigenvectors (d, d), as rows, of a matrix ⪰ 0.
-
-    The entry of largest size of each eigenvector is positive, so that signs are determined.
-    """
-    # Threads of the linear algebra library would spin longer than they work here.
-    ((values, vectors),) = map_blocks(np.linalg.eigh, [(matrix + matrix.T) / 2], 1)
-    values, vectors = values[::-1], vectors[:, ::-1].T
-    # What rounding left of a zero would come back as a direction of its square root's size.
-    values = np.where(values > 10 * len(values) * _EPSILON * values[0], values, 0)
-    largest = vectors[np.arange(len(values)), np.abs(vectors).argmax(axis=1)]
-    return values, vectors * np.where(largest < 0, -1.0, 1.0)[:, None]
-
-
-def metric_components(values: FloatArray, vectors: FloatArray, power: float = 1.0) -> FloatArray:
-    """Return D^{q/2}Vᵀ (d, d), scaled to mean eigenvalue 1, from a spectrum and a power q."""
-    scaled = (values / values[0]) ** power
-    components: FloatArray = vectors * np.sqrt(scaled / scaled.mean())[:, None]
-    return components
-
-
 def mean_outer(sums: GradientSums) -> FloatArray:
-    """Return E_n[Σ_c g_c g_cᵀ]: the matrix of EGOP and EJOP."""
-    return sums.mean_outer
+    """Return E_n[Σ_c g_c g_cᵀ], the matrix of EGOP and EJOP."""
+    return sums.outer / sums.weight
 
 
-def bootstrap_spectra(
-    gradients: FloatArray,
-    weights: FloatArray,
-    n_resamples: int,
-    rank: int,
-    random: np.random.RandomState,
-    matrix: Callable[[GradientSums], FloatArray] = mean_outer,
-) -> tuple[FloatArray, FloatArray]:
-    """Resample evaluation points; return eigenvalues (B, d) and angles in degrees (B, rank).
-
-    Points are drawn alike and bring their weights (m,) along; one without weight is not drawn. The
-    eigenvalues are those of ``matrix`` of the resample's sums. The angles are those between
-    the leading ``rank`` eigenvectors of a resample and of all points, ascending. Time
-    O(B (m C d² + d³)).
-    """
-    gradients, weights = gradients[weights > 0], weights[weights > 0]
-    m, _, d = gradients.shape
-    leading = _leading(matrix(sum_gradients(gradients, weights)), rank)
-    spectra, angles = np.empty((n_resamples, d)), np.empty((n_resamples, rank))
-    for b in range(n_resamples):
-        counts = np.bincount(random.randint(m, size=m), minlength=m).astype(np.float64)
-        resampled = matrix(sum_gradients(gradients, weights * counts))
-        spectra[b] = np.maximum(np.linalg.eigvalsh(resampled)[::-1], 0)
-        angles[b] = principal_angles(leading, _leading(resampled, rank))
-    return spectra, angles
+def mean_absolute(sums: GradientSums) -> FloatArray:
+    """Return diag E_n[Σ_c |g_c|], the matrix of GW."""
+    return np.diag(sums.absolute / sums.weight)
 
 
-def _leading(matrix: FloatArray, rank: int) -> FloatArray:
-    vectors: FloatArray = np.linalg.eigh(matrix)[1][:, ::-1][:, :rank]
-    return vectors
-
-
-def principal_angles(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the principal angles in degrees between the spans of orthonormal columns, ascending.
-
-    Angles come from sines, which keep small ones exact where cosines round to 1.
-    """
-    cosines = np.linalg.svd(first.T @ second, compute_uv=False)
-    sines = np.linalg.svd(second - first @ (first.T @ second), compute_uv=False)[::-1]
-    angles = np.where(
-        cosines > 0.7, np.arcsin(np.clip(sines, 0, 1)), np.arccos(np.clip(cosines, 0, 1))
-    )
-    degrees: FloatArray = np.degrees(angles)
-    return degrees
+def merge_all(parts: Iterable[Any]) -> Any:
+    """Return all parts, whatever has ``merge``, merged: the first with the second and so on."""
+    return reduce(lambda first, second: first.merge(second), parts)

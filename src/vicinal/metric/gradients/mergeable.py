@@ -2,7 +2,7 @@
 
     part of the sample, points ─▶ kernel_sums_of or neighbours_of ─▶ merged over parts
                                       ─▶ gradients_from ─▶ sum_gradients ─▶ merged over points
-    some rows ─▶ plan_fit ─▶ FitPlan, followed by follow_plan with the sums of all parts
+    some rows ─▶ plan_fit ─▶ FitPlan ─▶ follow_plan with the sums of all parts ─▶ keep_fit
 
 Every record has ``merge``: what two parts give, merged, is what both together would give. The
 in-memory ``fit`` runs the same plan, so that a fit on parts can be held to it.
@@ -17,38 +17,39 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index import ExactIndex
-from vicinal.metric.gradients._analytic import KernelSums, kernel_sums, softmax_gradients
-from vicinal.metric.gradients._bandwidth import CV_ROWS as ROWS_TO_CHOOSE_ON
-from vicinal.metric.gradients._base import GradientMetric
-from vicinal.metric.gradients._estimate import BLOCK_ROWS, Setting, gradients_at, make_reference
-from vicinal.metric.gradients._kernel_ridge import rows_to_solve_for
-from vicinal.metric.gradients._local_linear import slopes_at
-from vicinal.metric.gradients._options import check_real_target as real_values
-from vicinal.metric.gradients._plan import Evaluated, FitPlan, follow_plan, plan_fit
-from vicinal.metric.gradients._smoothing import COMPACT, Coordinates, Targets, make_sample
-from vicinal.metric.gradients._sums import GradientSums, merge_sums, sum_gradients
+
+from ._analytic import KernelSums, kernel_sums, softmax_gradients
+from ._base import GradientMetric
+from ._choice import CV_ROWS as ROWS_TO_CHOOSE_ON
+from ._evaluation import BLOCK_ROWS, Evaluated, fit_smoother, gradients_at
+from ._fit import GradientFit, follow_plan, plan_fit
+from ._kernel_ridge import rows_to_solve_for
+from ._local_linear import slopes_at
+from ._options import Options
+from ._sample import COMPACT, Coordinates, make_sample
+from ._smoother import Smoother
+from ._sums import GradientSums, merge_all, sum_gradients
+from ._targets import Targets
 
 __all__ = [
     "ROWS_TO_CHOOSE_ON",
     "Estimate",
     "Evaluated",
-    "FitPlan",
+    "GradientFit",
     "GradientMetric",
     "GradientSums",
     "KernelSums",
-    "Neighbours",
-    "Setting",
+    "Options",
+    "Smoother",
     "Targets",
     "follow_plan",
     "gradients_from",
     "gradients_from_sample",
-    "kernel_sums_of",
-    "merge_sums",
-    "neighbours_of",
+    "keep_fit",
+    "merge_all",
     "parts_that_merge",
     "plan_fit",
-    "read_targets",
-    "real_values",
+    "read_input",
     "rows_to_gather",
     "sum_gradients",
 ]
@@ -60,7 +61,7 @@ class Estimate:
 
     Attributes
     ----------
-    setting : Setting
+    smoother : Smoother
     components : ndarray of shape (p, d) or None
         The metric distances are measured by; None is the Euclidean one.
     centre : ndarray of shape (d,)
@@ -73,7 +74,7 @@ class Estimate:
         Whether the evaluation points are samples themselves.
     """
 
-    setting: Setting
+    smoother: Smoother
     components: FloatArray | None
     centre: FloatArray
     prior: FloatArray
@@ -83,7 +84,7 @@ class Estimate:
     @property
     def coordinates(self) -> Coordinates:
         """Where distances are measured."""
-        return Coordinates(self.centre, self.components, self.setting.bandwidth)
+        return Coordinates(self.centre, self.components, self.smoother.bandwidth)
 
 
 @dataclass(frozen=True)
@@ -102,43 +103,44 @@ class Neighbours:
 
     def merge(self, other: Neighbours) -> Neighbours:
         """Return the k nearest among both."""
-        squared = np.concatenate([self.squared, other.squared], axis=1)
-        order = np.argsort(squared, axis=1, kind="stable")[:, : self.k]
+        all_squared = np.concatenate([self.squared, other.squared], axis=1)
+        order = np.argsort(all_squared, axis=1, kind="stable")[:, : self.k]
 
-        def take(first: AnyArray, second: AnyArray) -> AnyArray:
-            both = np.concatenate([first, second], axis=1)
+        def nearest(name: str) -> AnyArray:
+            both = np.concatenate([getattr(self, name), getattr(other, name)], axis=1)
             return both[np.arange(len(both))[:, None], order]
 
-        return Neighbours(
-            take(self.squared, other.squared),
-            take(self.rows, other.rows),
-            take(self.values, other.values),
-            take(self.codes, other.codes),
-            self.k,
-        )
+        squared, rows = nearest("squared"), nearest("rows")
+        return Neighbours(squared, rows, nearest("values"), nearest("codes"), self.k)
 
 
-def read_targets(estimator: GradientMetric, X: Any, y: AnyArray) -> Targets:
-    """Let an estimator check rows and targets as its fit would, and keep what it saw."""
-    return estimator._check_input(X, y)[1]
+def read_input(estimator: GradientMetric, X: Any, y: AnyArray) -> tuple[Targets, Options]:
+    """Let an estimator check rows, targets and its parameters as its ``fit`` would."""
+    X, targets = estimator._read(X, y)
+    return targets, estimator._options(X.shape[1], targets.n_columns)
 
 
-def parts_that_merge(setting: Setting) -> Any:
-    """Return the function that says what a part contributes; refuse settings without one."""
-    if setting.estimator == "analytic":
+def keep_fit(estimator: GradientMetric, fit: GradientFit) -> None:
+    """Give an estimator the attributes of a fit."""
+    estimator._keep(fit)
+
+
+def parts_that_merge(smoother: Smoother) -> Any:
+    """Return the function that says what a part contributes; refuse smoothers without one."""
+    if smoother.estimator == "analytic":
         return kernel_sums_of
-    if setting.estimator == "local-linear" and setting.n_local is not None:
+    if smoother.estimator == "local-linear" and smoother.n_local is not None:
         return neighbours_of
     raise ValueError(
-        f"estimator={setting.estimator!r} with a fixed reach has no sums that chunks can add to: "
+        f"estimator={smoother.estimator!r} with a fixed reach has no sums that chunks can add to: "
         "give n_reference, the number of random rows to estimate from, or take "
         "estimator='analytic'."
     )
 
 
-def rows_to_gather(setting: Setting, n_rows: int) -> IntArray | None:
-    """Return the few rows a setting estimates from that has no sums; None where parts merge."""
-    return rows_to_solve_for(n_rows) if setting.estimator == "kernel-ridge" else None
+def rows_to_gather(smoother: Smoother, n_rows: int) -> IntArray | None:
+    """Return the few rows a smoother estimates from that has no sums; None where parts merge."""
+    return rows_to_solve_for(n_rows) if smoother.estimator == "kernel-ridge" else None
 
 
 def kernel_sums_of(
@@ -161,7 +163,7 @@ def neighbours_of(
 ) -> Neighbours:
     """Return the nearest samples of points (m, d) in a part of the sample. O(m n d) time."""
     sample = make_sample(X, targets, estimate.coordinates)
-    k = estimate.setting.n_local
+    k = estimate.smoother.n_local
     assert k is not None
     rows = estimate.coordinates.enter(points, sample.panel.dtype)
     index = ExactIndex(np.ascontiguousarray(sample.rows), n_jobs=1)
@@ -172,14 +174,12 @@ def neighbours_of(
 
 def gradients_from(found: KernelSums | Neighbours, estimate: Estimate) -> FloatArray:
     """Return the gradients (m, C, d) in the units of X and y, from what all parts had."""
-    real = len(estimate.prior) == 1
     if isinstance(found, Neighbours):
         gradients = _slopes(found, estimate)
     else:
-        gradients = found.gradients()
-        if estimate.setting.temperature is not None and not real:
-            values = found.values(estimate.prior)
-            gradients = softmax_gradients(values, gradients, estimate.setting.temperature)[1]
+        temperature = None if len(estimate.prior) == 1 else estimate.smoother.temperature
+        values = found.values(estimate.prior)
+        gradients = softmax_gradients(values, found.gradients(), temperature)
     return estimate.coordinates.leave(gradients) * estimate.scale
 
 
@@ -192,8 +192,8 @@ def _slopes(found: Neighbours, estimate: Estimate) -> FloatArray:
         found.rows.reshape(m * k, -1),
         targets.columns().astype(found.rows.dtype),
         np.ones(m * k),
-        [estimate.setting.ridge],
-        COMPACT[estimate.setting.kernel],
+        [estimate.smoother.ridge],
+        COMPACT[estimate.smoother.kernel],
     )
     return slopes
 
@@ -202,8 +202,8 @@ def gradients_from_sample(
     points: AnyArray, X: AnyArray, targets: Targets, estimate: Estimate
 ) -> FloatArray:
     """Return the gradients (m, C, d) at points, estimated from one sample alone."""
-    reference = make_reference(
-        X, targets, estimate.setting, components=estimate.components, centre=estimate.centre
+    fitted = fit_smoother(
+        X, targets, estimate.smoother, components=estimate.components, centre=estimate.centre
     )
     blocks = np.array_split(points, max(1, -(-len(points) // BLOCK_ROWS)))
-    return np.concatenate([gradients_at(block, reference, own=estimate.own) for block in blocks])
+    return np.concatenate([gradients_at(block, fitted, own=estimate.own) for block in blocks])

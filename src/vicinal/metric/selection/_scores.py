@@ -24,16 +24,21 @@ class Score:
 
     @property
     def mean(self) -> float:
-        """The weighted mean loss."""
-        return float(np.average(self.losses, weights=self.weights))
+        """The weighted mean loss; the plain one where no row has a weight."""
+        return float(self._shares() @ self.losses)
 
     def noise(self, other: Score) -> float:
         """Return the standard error of the difference of two scores of the same rows."""
         gap = self.losses - other.losses
-        shares = np.ones(len(gap)) if self.weights is None else self.weights
-        shares = shares / shares.sum()
+        shares = self._shares()
         deviation = gap - shares @ gap
         return float(np.sqrt(shares**2 @ deviation**2))
+
+    def _shares(self) -> FloatArray:
+        weighted = self.weights is not None and self.weights.any()
+        weights = self.weights if weighted else np.ones(len(self.losses))
+        shares: FloatArray = weights / np.sum(weights)
+        return shares
 
 
 def vote_losses(

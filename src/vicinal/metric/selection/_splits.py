@@ -14,8 +14,8 @@ P = TypeVar("P", bound=Problem)
 
 # The share of the rows that judges.
 HELD_OUT = 0.25
-# Votes to judge by: the standard error of an error is then at most a point and a half. Few rows are split
-# again and again to come near to it, but not more often than this.
+# Votes to judge by: the standard error of an error is then at most a point and a half. Few rows are
+# split again and again to come near to it, but not more often than this.
 VOTES, MOST_SPLITS = 1250, 4
 # Rows to choose on at most: more would not change what is chosen, only how long it takes.
 MOST_ROWS = 5000

@@ -16,6 +16,8 @@ import numpy as np
 from vicinal._kernels import _smoothing as kernels
 from vicinal._types import AnyArray, FloatArray, IntArray
 
+from ._targets import Targets
+
 COMPACT = {
     "triangle": kernels.TRIANGLE,
     "epanechnikov": kernels.EPANECHNIKOV,
@@ -25,65 +27,12 @@ KERNELS = ("gaussian", *COMPACT)
 
 # Samples a tile: with 256 queries a tile of float32 weights is 1 MB and stays in cache.
 TILE = 1024
-# Gradients of larger targets have outer products no float can hold.
-_LARGEST = 1e100
 # Rows that are mapped at a time.
 _CHUNK = 4096
 # Below this many samples products in float64 cost nothing that matters.
 _FEW = 2048
 # Beyond this squared norm float32 cannot hold ‖x‖² − 2x·z + ‖z‖² to a hundredth.
 _FLOAT32_NORM = 1e5
-
-
-@dataclass(frozen=True)
-class Targets:
-    """What f predicts: one real column, or one indicator column a class.
-
-    ``values`` (n,) is y (all 1 for classes), ``codes`` (n,) the column a row counts in, and
-    ``n_columns`` how many there are. Real y are standardised; ``scale`` is their divisor.
-    """
-
-    values: FloatArray
-    codes: IntArray
-    n_columns: int
-    scale: float = 1.0
-
-    @property
-    def is_real(self) -> bool:
-        """Whether there is one real column."""
-        return self.n_columns == 1
-
-    def take(self, rows: IntArray) -> Targets:
-        """Return the targets of some rows."""
-        return Targets(self.values[rows], self.codes[rows], self.n_columns, self.scale)
-
-    def columns(self) -> FloatArray:
-        """Return the targets as a matrix (n, n_columns)."""
-        matrix = np.zeros((len(self.values), self.n_columns))
-        matrix[np.arange(len(matrix)), self.codes] = self.values
-        return matrix
-
-
-def real_targets(y: AnyArray) -> Targets:
-    """Return y (n,), standardised, as targets; refuse a constant y."""
-    if np.abs(y).max() > _LARGEST:
-        raise ValueError(
-            f"y holds values up to {np.abs(y).max():g}, whose squares overflow; rescale them."
-        )
-    centred = y - y.mean()
-    scale = float(np.abs(centred).max())
-    if scale == 0 or not scale > 1e-12 * float(np.abs(y).max()):
-        raise ValueError(
-            f"y is constant ({float(y[0])!r}): a constant function has no gradient to learn a "
-            "metric from. Check the target column."
-        )
-    deviation = scale * float(np.std(centred / scale))
-    return Targets(centred / deviation, np.zeros(len(y), np.int64), 1, deviation)
-
-
-def class_targets(codes: IntArray, n_classes: int) -> Targets:
-    """Return class codes (n,) as one indicator column a class."""
-    return Targets(np.ones(len(codes)), codes, n_classes)
 
 
 @dataclass(frozen=True)
@@ -210,31 +159,6 @@ def log_weights(queries: FloatArray, sample: Sample, tile: slice, out: FloatArra
     if sample.clamp:
         np.minimum(logs, 0, out=logs)
     return logs
-
-
-def smooth(
-    X: AnyArray, sample: Sample, coordinates: Coordinates, kernel: str = "gaussian"
-) -> FloatArray:
-    """Return f(x) for every row of X, (m, n_columns), standardised as the targets are.
-
-    Memory O(m · TILE); callers pass blocks of rows.
-    """
-    queries = query_panel(coordinates.enter(X, sample.panel.dtype))
-    buffer = np.empty((len(X), TILE), sample.panel.dtype)
-    numerators = np.zeros((len(X), sample.n_columns))
-    totals = np.zeros(len(X))
-    for tile in tiles(len(sample.panel)):
-        weights = log_weights(queries, sample, tile, buffer)
-        if kernel == "gaussian":
-            np.exp(weights, out=weights)
-        else:
-            weights = kernels.profiles(-2 * weights, COMPACT[kernel])
-        weights = weights * sample.weights[tile]
-        totals += weights.sum(axis=1)
-        for column, rows in sample.segments(tile):
-            values = sample.targets.values[tile][rows]
-            numerators[:, column] += weights[:, rows] @ values
-    return divide_or_mean(numerators, totals, prior(sample))
 
 
 def prior(sample: Sample) -> FloatArray:

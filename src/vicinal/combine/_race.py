@@ -1,0 +1,198 @@
+"""A race of learners on inner splits: who predicts held-out rows best, at what cost.
+
+    candidates ─▶ fit each on the first split ─▶ score, CPU ─▶ leave out the clearly worse
+               ─▶ the next split ─▶ … ─▶ Standing each, best first
+
+A learner is left out where the leader's score is better by more than twice the standard error of
+the difference on the same rows. A budget of CPU-seconds ends the race before the next fit. The
+mean of the two leaders' metrics joins at the end: it costs no fit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.combine._averaging import mean_map, near_squared_distance
+from vicinal.combine._members import fit_member, prepare_member
+from vicinal.combine._target import Target
+from vicinal.metric.candidates import nearest_rows
+from vicinal.metric.selection import Score, inner_splits, vote_losses
+
+# Standard errors by which a learner must be behind to be left out.
+CLEARLY = 2.0
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows, target, weights and groups, as inner splits see them."""
+
+    X: AnyArray
+    y: AnyArray
+    target: Target
+    weights: FloatArray | None = None
+    groups: AnyArray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.y)
+
+    @property
+    def labels(self) -> IntArray | None:
+        """The classes of the rows; None for numbers."""
+        return self.target.codes
+
+    def take(self, rows: IntArray) -> Table:
+        """Return some of the rows."""
+        weights, groups = (
+            None if part is None else part[rows] for part in (self.weights, self.groups)
+        )
+        return Table(self.X[rows], self.y[rows], self.target.take(rows), weights, groups)
+
+
+@dataclass
+class Standing:
+    """What is known of a learner: fits and losses of the splits it ran on, and their cost."""
+
+    name: str
+    estimator: Any
+    fits: list[Any] = field(default_factory=list)
+    losses: list[FloatArray] = field(default_factory=list)
+    weights: list[FloatArray] = field(default_factory=list)
+    cpu_seconds: float = 0.0
+    note: str = ""
+
+    def enter(self, losses: FloatArray, held: Table) -> None:
+        """Add the losses of a split's held-out rows."""
+        self.losses.append(losses)
+        self.weights.append(np.ones(held.n_rows) if held.weights is None else held.weights)
+
+    @property
+    def score(self) -> Score:
+        """The score over all splits it ran on."""
+        return Score(np.concatenate(self.losses), np.concatenate(self.weights))
+
+    def behind(self, leader: Standing) -> tuple[float, float]:
+        """Return by how much the leader is better where both ran, and that figure's noise."""
+        n = len(self.losses)
+        best = Score(np.concatenate(leader.losses[:n]), np.concatenate(leader.weights[:n]))
+        return self.score.mean - best.mean, self.score.noise(best)
+
+
+@dataclass(frozen=True)
+class Race:
+    """What a race goes by: the k of the prediction, a seed, a budget (None: none)."""
+
+    n_neighbors: int
+    seed: int
+    cpu_seconds: float | None
+    n_threads: int
+    report: Callable[[str], None]
+
+    def run(self, table: Table, candidates: Sequence[tuple[str, Any]]) -> list[Standing]:
+        """Return the candidates' standings, best first, the mean of two leaders among them."""
+        standings = [Standing(name, estimator) for name, estimator in candidates]
+        splits = inner_splits(table, self.seed)
+        began, running = time.process_time(), list(standings)
+        for n_done, (train, held) in enumerate(splits):
+            for standing in running:
+                if self._is_spent(began) and any(s.losses for s in standings):
+                    return self._close(standings, n_done or 1, splits)
+                self._enter(standing, train, held)
+            running = self._thin(running, n_done + 1)
+        return self._close(standings, len(splits), splits)
+
+    def _is_spent(self, began: float) -> bool:
+        return self.cpu_seconds is not None and time.process_time() - began > self.cpu_seconds
+
+    def _enter(self, standing: Standing, train: Table, held: Table) -> None:
+        """Fit a learner on a split and score it. One that refuses the rows is out."""
+        began = time.process_time()
+        member = prepare_member(standing.estimator, seed=self.seed, k=self.n_neighbors)
+        try:
+            fit_member(member, train.X, train.y, train.weights)
+        except ValueError as error:
+            standing.note = f"left out: {error}"
+            return
+        finally:
+            standing.cpu_seconds += time.process_time() - began
+        standing.fits.append(member)
+        losses = self.judge(member.transform(train.X), member.transform(held.X), train, held)
+        standing.enter(losses, held)
+        spent = f"{standing.cpu_seconds:.1f} CPU-seconds"
+        self.report(f"{standing.name}: score {standing.score.mean:.4f}, {spent}")
+
+    def judge(
+        self, database: FloatArray, queries: FloatArray, train: Table, held: Table
+    ) -> FloatArray:
+        """Return the loss (m,) of each held-out row: as for votes, or the squared error."""
+        database, queries = np.ascontiguousarray(database), np.ascontiguousarray(queries)
+        if train.target.codes is not None and held.target.codes is not None:
+            n_classes = len(train.target.classes) if train.target.classes is not None else 0
+            return vote_losses(
+                database, queries, train.target.codes, held.target.codes,
+                1.0 - np.eye(n_classes), self.n_neighbors, n_threads=self.n_threads,
+            )  # fmt: skip
+        assert train.target.values is not None
+        assert held.target.values is not None
+        k = min(self.n_neighbors, len(database))
+        rows = nearest_rows(database, queries, k, n_threads=self.n_threads)
+        squared: FloatArray = (train.target.values[rows].mean(axis=1) - held.target.values) ** 2
+        return squared
+
+    def _thin(self, running: Sequence[Standing], n_splits: int) -> list[Standing]:
+        """Return the learners that are not clearly worse than the leader; note the others."""
+        entered = [standing for standing in running if len(standing.losses) == n_splits]
+        if not entered:
+            return []
+        leader = min(entered, key=lambda standing: standing.score.mean)
+        for standing in entered:
+            gap, noise = standing.behind(leader)
+            if gap > CLEARLY * noise:
+                standing.note = f"left out: clearly behind {leader.name}"
+        return [standing for standing in entered if not standing.note]
+
+    def _close(
+        self, standings: list[Standing], n_splits: int, splits: Sequence[tuple[Table, Table]]
+    ) -> list[Standing]:
+        """Return the standings in order, each split counted for all who finished it or none."""
+        for standing in standings:
+            del standing.losses[n_splits:], standing.weights[n_splits:], standing.fits[n_splits:]
+            if not standing.losses and not standing.note:
+                why = "the budget was spent" if splits else "too few rows to hold any out"
+                standing.note = f"not tried: {why}"
+        standings.sort(key=_order)
+        finished = [standing for standing in standings if 0 < len(standing.losses) == n_splits]
+        if len(finished) > 1 and all(hasattr(s.fits[0], "components_") for s in finished[:2]):
+            standings.append(self._mean_of(finished[0], finished[1], splits[:n_splits]))
+        return sorted(standings, key=_order)
+
+    def _mean_of(
+        self, one: Standing, other: Standing, splits: Sequence[tuple[Table, Table]]
+    ) -> Standing:
+        """Return the standing of the mean of two learners' metrics."""
+        mean = Standing(f"mean of {one.name} and {other.name}", (one.estimator, other.estimator))
+        for place, (train, held) in enumerate(splits):
+            components = average((one.fits[place], other.fits[place]), train.X)
+            database, queries = (part.X @ components.T for part in (train, held))
+            mean.enter(self.judge(database, queries, train, held), held)
+        return mean
+
+
+def _order(standing: Standing) -> tuple[int, float]:
+    """Who ran on more splits comes first: the others were clearly behind, or not tried."""
+    n_run = len(standing.losses)
+    return -n_run, standing.score.mean if n_run else 0.0
+
+
+def average(members: Sequence[Any], X: AnyArray) -> FloatArray:
+    """Return the map of the mean of fitted members' metrics."""
+    maps = [np.asarray(member.components_) for member in members]
+    sizes = np.array([near_squared_distance(X, components) for components in maps])
+    return mean_map(maps, sizes)

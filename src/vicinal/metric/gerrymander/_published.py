@@ -1,0 +1,195 @@
+"""The algorithm of the source, to the letter where the letter is right.
+
+    W ← Π( W − η(t) [W + C n ∂(mean loss)/∂W] ),   η(t) = 1/(t + 1)                     (1)
+
+with Π the projection on the cone of metrics: a stochastic subgradient step of
+½‖W‖²_F + C Σ_i L_i. The source prints the rate before the regulariser only, and 1/t, which at
+t = 1 would forget the start.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Tags, check_random_state
+
+from vicinal._threads import one_blas_thread, thread_count
+from vicinal._types import AnyArray, FloatArray
+from vicinal._validation import (
+    check_at_least_two_classes,
+    check_auto,
+    check_choice,
+    check_classification_input,
+    check_costs,
+    check_neighbors,
+    check_positive,
+    check_whole,
+)
+from vicinal.metric._base import MetricLearner
+from vicinal.metric.descent import InverseTime, Progress, Rule, Watch, make_frame, walk
+from vicinal.metric.gerrymander._options import USUAL_NEIGHBORS, Options, scale_costs
+from vicinal.metric.gerrymander._problem import LinearProblem, LinearSetting
+from vicinal.metric.selection import Choice, choose, inner_splits
+from vicinal.metric.starts import Start
+
+# C n to choose from, in the unit that makes the first step the size of the margin.
+GRID = (0.001, 0.01, 0.1, 1.0, 10.0)
+# The share the mean loss of an epoch must fall by for the next to be walked.
+PLATEAU = 0.001
+
+
+@dataclass(frozen=True)
+class PublishedProblem(LinearProblem):
+    """MLNG's problem with the source's starts, weights and rate; ``C`` None is chosen."""
+
+    C: float | None = None
+
+    def settings(self) -> list[LinearSetting]:
+        """Return the starts and weights left open: λ = 1/(C n) on half the squared norm."""
+        names = ("relieff", "zeros") if self.options.init == "auto" else (self.options.init,)
+        scale = self.unit() ** 2
+        weights = [c * scale for c in GRID] if self.C is None else [self.C * self.n_rows]
+        return [
+            LinearSetting(Start(name), 1.0, 0.5 / weight) for weight in weights for name in names
+        ]
+
+    def unit(self) -> float:
+        """Return the scale of W at which rows are a margin apart, from the rows alone."""
+        start = self.make_start(Start("identity"), np.random.default_rng(self.options.seed))
+        return float(np.mean(np.square(start).sum(axis=0)))
+
+    def cone_rule(self, setting: LinearSetting, start: FloatArray) -> Rule:
+        """Return steps of (1): the objective here is (1)'s divided by C n."""
+        return InverseTime(0.5 / setting.regularization)
+
+
+def learn_as_published(
+    problem: PublishedProblem, watch: Watch
+) -> tuple[FloatArray, Choice, list[float]]:
+    """Choose C and the start on one split of 75 and 25 %, then fit all rows to a plateau."""
+    options = problem.options
+    settings = problem.settings()
+    splits = inner_splits(problem, options.seed)[:1] if len(settings) > 1 else []
+    choice = Choice(settings[0], options.max_iter)
+    if splits:
+        choice = choose(splits, settings, options.max_iter, options.seed, watch)
+    descent = problem.begin(choice.setting, (options.seed, 1 << 20))
+    walk(descent, choice.setting.label(), options.max_iter, reached_plateau, watch)
+    return descent.components, choice, descent.losses
+
+
+def reached_plateau(losses: Sequence[float]) -> bool:
+    """Say whether the mean loss of the last epoch has stopped falling."""
+    return len(losses) > 1 and losses[-1] > (1 - PLATEAU) * losses[-2]
+
+
+class PublishedMLNG(MetricLearner):
+    """MLNG by the algorithm of its source, for reproduction; made by :meth:`MLNG.as_published`.
+
+    Minimises ½‖W‖²_F + C Σ_i L_i over metrics W by projected stochastic subgradient steps of rate
+    1/t from zeros or the ReliefF diagonal, with exact inference over all rows at every step, until
+    the mean loss of an epoch stops falling.
+
+    Parameters
+    ----------
+    n_neighbors : int or None
+        k; None follows the predictor the metric stands in, and is 3 where there is none.
+    C : float or "auto"
+        "auto" chooses on one split of 75 and 25 % of the rows.
+    init : {"auto", "zeros", "relieff", "identity"}
+        "auto" chooses between the first two with C.
+    costs : array of shape (R, R) or None
+    max_iter : int, default=50
+        Epochs at most.
+    random_state : int, RandomState or None
+    verbose : int, default=0
+    n_jobs : int or None
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The factor of W.
+    C_ : float
+    init_ : str
+    n_iter_ : int
+    loss_curve_ : list of float
+
+    Notes
+    -----
+    Departures: exact inference instead of the printed greedy one, batches instead of single rows,
+    one projection for several batches, and the rate on the whole subgradient.
+    Memory O(n²) for the lists of all rows.
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | None = None,
+        *,
+        C: Any = "auto",
+        init: str = "auto",
+        costs: Any = None,
+        max_iter: int = 50,
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.init = init
+        self.costs = costs
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def fit(self, X: AnyArray, y: AnyArray) -> PublishedMLNG:
+        """Learn the metric of rows X (n, d) with classes y (n,)."""
+        X, self.classes_, codes = check_classification_input(self, X, y)
+        check_at_least_two_classes(self, self.classes_)
+        C = check_auto("C", self.C, check_positive)
+        options = self._options(len(X))
+        with one_blas_thread():
+            frame = make_frame(X)
+            problem = PublishedProblem(frame.enter(X), codes, frame, options, C=C)
+            components, choice, losses = learn_as_published(problem, self._watch)
+        self.components_ = frame.fold(components).astype(X.dtype, copy=False)
+        setting = choice.setting.describe()
+        self.init_ = setting["init"]
+        self.C_ = 0.5 / (setting["regularization"] * len(X))
+        self.loss_curve_, self.n_iter_ = losses, len(losses)
+        return self
+
+    def _options(self, n_rows: int) -> Options:
+        check_choice("init", self.init, ("auto", "zeros", "relieff", "identity"))
+        k = USUAL_NEIGHBORS if self.n_neighbors is None else self.n_neighbors
+        return Options(
+            n_neighbors=check_neighbors(k, n_rows - 1),
+            n_components=None,
+            solver="psd",
+            init=self.init,
+            regularizer="frobenius",
+            regularization=None,
+            costs=scale_costs(check_costs(self.costs, len(self.classes_))),
+            learning_rate=1.0,
+            max_iter=check_whole("max_iter", self.max_iter),
+            tol=0.0,
+            search="all",
+            n_threads=thread_count(self.n_jobs),
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+        )
+
+    def _watch(self, progress: Progress) -> bool:
+        if self.verbose:
+            sys.stdout.write(f"[PublishedMLNG] {progress.describe()}\n")
+            sys.stdout.flush()
+        return False
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

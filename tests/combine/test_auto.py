@@ -1,0 +1,181 @@
+"""AutoMetric: which learner it takes, and whether it can say why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
+
+from vicinal import EGOP, LDA, LMNN, AutoMetric, Euclidean, KNNClassifier
+from vicinal.combine._target import read_target
+
+
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return scale(X), y
+
+
+def noisy(n=400, d=60, seed=0):
+    """Two classes that the first feature tells apart, and noise that hides it."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    X = rng.normal(size=(n, d))
+    X[:, 0] += 2.5 * y
+    return X, y
+
+
+class Refuses(Euclidean):
+    def fit(self, X, y=None):
+        raise ValueError("it would not do.")
+
+
+def test_the_learner_that_helps_is_taken_and_fitted_on_all_rows():
+    X, y = noisy()
+    metric = AutoMetric({"plain": Euclidean(), "lda": LDA()}, random_state=0).fit(X, y)
+    assert metric.best_ == "lda"
+    assert_allclose(metric.components_, LDA().fit(X, y).components_)
+    assert metric.leaderboard_[0]["name"] == "lda"
+    rows = {row["name"]: row for row in metric.leaderboard_}
+    assert rows["plain"]["behind"] > 2 * rows["plain"]["noise"]
+    assert rows["plain"]["note"] == "left out: clearly behind lda"
+    assert rows["plain"]["n_splits"] < rows["lda"]["n_splits"]
+
+
+def test_the_leaderboard_says_what_each_cost_and_how_far_it_is_behind():
+    X, y = wine()
+    board = (
+        AutoMetric([Euclidean(), LDA(), LMNN(max_iter=3)], random_state=0).fit(X, y).leaderboard_
+    )
+    finished = [row for row in board if not row["note"]]
+    assert [row["score"] for row in finished] == sorted(row["score"] for row in finished)
+    assert finished[0]["behind"] == 0
+    assert all(row["cpu_seconds"] > 0 for row in board if not row["name"].startswith("mean"))
+
+
+def test_the_mean_of_two_leaders_is_a_candidate():
+    X, y = wine()
+    metric = AutoMetric([LDA(), LMNN(max_iter=3)], random_state=0).fit(X, y)
+    names = {row["name"] for row in metric.leaderboard_}
+    assert names & {"mean of LDA and LMNN", "mean of LMNN and LDA"}
+
+
+def test_numbers_are_predicted_by_means():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    y = np.sin(2 * X[:, 0])
+    metric = AutoMetric([Euclidean(), EGOP("analytic")], random_state=0).fit(X, y)
+    assert "EGOP" in metric.best_
+    assert metric.leaderboard_[0]["score"] < np.var(y)
+
+
+def test_the_defaults_serve_classes_and_numbers():
+    X, y = wine()
+    metric = AutoMetric(random_state=0).fit(X[::4], y[::4])
+    named = {row["name"] for row in metric.leaderboard_}
+    assert {"euclidean", "lda", "lmnn", "ejop", "mlng", "mlng-mean"} <= named
+    numbers = AutoMetric(random_state=0).fit(X[::2, :4], X[::2, 5])
+    assert {"euclidean", "egop"} <= {row["name"] for row in numbers.leaderboard_}
+
+
+def test_what_refuses_the_rows_is_named_and_left_out():
+    X, y = wine()
+    metric = AutoMetric({"no": Refuses(), "lda": LDA()}, random_state=0).fit(X, y)
+    assert metric.best_ == "lda"
+    notes = {row["name"]: row["note"] for row in metric.leaderboard_}
+    assert notes["no"] == "left out: it would not do."
+    with pytest.raises(ValueError, match="no candidate could be fitted: no left out: it would"):
+        AutoMetric({"no": Refuses()}).fit(X, y)
+
+
+def test_no_fit_is_begun_when_the_budget_is_spent():
+    X, y = wine()
+    metric = AutoMetric([Euclidean(), LDA(), LMNN()], cpu_seconds=1e-9, random_state=0).fit(X, y)
+    assert metric.best_ == "Euclidean"
+    assert [row["n_splits"] for row in metric.leaderboard_] == [1, 0, 0]
+    assert metric.leaderboard_[1]["note"] == "not tried: the budget was spent"
+
+
+def test_groups_are_not_parted():
+    """Rows of a group are near copies: with groups parted, the plain distance looks perfect."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 10)
+    y = (np.arange(40) % 2)[groups]
+    X = rng.normal(size=(40, 30))[groups] + 0.01 * rng.normal(size=(400, 30))
+    X[:, 0] = 1.5 * y + rng.normal(size=400)
+    plain = AutoMetric([Euclidean(), LDA()], random_state=0)
+    assert plain.fit(X, y).leaderboard_[0]["score"] < 0.05
+    assert plain.fit(X, y, groups=groups).leaderboard_[0]["score"] > 0.1
+
+
+def test_the_same_seed_gives_the_same_choice():
+    X, y = wine()
+    fits = [AutoMetric([LDA(), LMNN(max_iter=3)], random_state=5).fit(X, y) for _ in range(2)]
+    assert_array_equal(fits[0].components_, fits[1].components_)
+    scores = [[row["score"] for row in metric.leaderboard_] for metric in fits]
+    assert scores[0] == scores[1]
+
+
+def test_its_k_is_handed_to_candidates_that_leave_theirs_open():
+    X, y = wine()
+    metric = AutoMetric([LMNN(max_iter=1)], n_neighbors=9, random_state=0).fit(X, y)
+    assert metric.metric_.n_neighbors == 9
+
+
+def test_progress_names_every_fit(capsys):
+    X, y = wine()
+    AutoMetric([Euclidean(), LDA()], random_state=0, verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("[AutoMetric] Euclidean: score ")
+    assert lines[1].startswith("[AutoMetric] LDA: score ")
+
+
+def test_it_serves_a_classifier():
+    X, y = wine()
+    model = KNNClassifier(3, metric=AutoMetric([Euclidean(), LDA()], random_state=0))
+    assert model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("y", "is_classes"),
+    [
+        (np.array(["a", "b"] * 5), True),
+        (np.array([True, False] * 5), True),
+        (np.arange(10) % 3, True),
+        (np.arange(300), False),
+        (np.linspace(0.1, 1.3, 10), False),
+        ((np.arange(10) % 3).astype(float), True),
+    ],
+)
+def test_what_a_target_is(y, is_classes):
+    assert (read_target(y).classes is not None) == is_classes
+
+
+def test_the_task_can_be_said():
+    y = np.arange(10) % 3
+    assert_array_equal(read_target(y, "regression").values, y.astype(float))
+    with pytest.raises(ValueError, match="task='classification' needs classes"):
+        read_target(np.linspace(0.1, 1.3, 10), "classification")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"candidates": []}, "candidates are empty"),
+        ({"candidates": "mlng"}, "candidates must be a dict or a list"),
+        ({"candidates": [LDA]}, "must be a metric learner, .* not a class"),
+        ({"task": "ranking"}, "task must be one of"),
+        ({"cpu_seconds": 0}, "cpu_seconds must be a number above zero, got 0"),
+        ({"n_neighbors": 500}, "n_neighbors=500 is more than the n_samples=177"),
+    ],
+)
+def test_a_bad_setting_is_refused_with_its_value(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        AutoMetric(**parameters).fit(*wine())
+
+
+def test_too_few_rows_to_hold_any_out_take_the_first_candidate():
+    metric = AutoMetric([Euclidean(), LDA()], n_neighbors=1).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    assert metric.best_ == "Euclidean"
+    assert metric.leaderboard_[0]["note"] == "not tried: too few rows to hold any out"
