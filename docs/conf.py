@@ -1,7 +1,12 @@
-"""How the documentation is built: ``make docs``. Nothing here needs a network."""
+"""How the documentation is built: ``make docs``.
+
+Nothing here needs a network. With ``DOCS_ONLINE=1 make docs`` the pages also link the names of
+other libraries to their own documentation.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +27,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
@@ -39,6 +45,18 @@ autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc sections say the types, in words
 numpydoc_show_class_members = False
 bibtex_bibfiles = ["references.bib"]
+
+PEERS = {
+    "python": "https://docs.python.org/3/",
+    "numpy": "https://numpy.org/doc/stable/",
+    "scipy": "https://docs.scipy.org/doc/scipy/",
+    "pandas": "https://pandas.pydata.org/docs/",
+    "sklearn": "https://scikit-learn.org/stable/",
+    "matplotlib": "https://matplotlib.org/stable/",
+    "torch": "https://docs.pytorch.org/docs/stable/",
+}
+online = os.environ.get("DOCS_ONLINE", "") not in ("", "0")
+intersphinx_mapping = {name: (url, None) for name, url in PEERS.items()} if online else {}
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",

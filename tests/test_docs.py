@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -56,17 +57,33 @@ def test_the_documentation_builds_without_warnings(site: Path) -> None:
     assert (site / "index.html").exists()
 
 
-def test_no_page_fetches_anything_when_built() -> None:
-    configuration = (DOCS / "conf.py").read_text(encoding="utf-8")
-    assert "intersphinx" not in configuration
+def read_configuration(monkeypatch: pytest.MonkeyPatch, online: str | None) -> dict[str, Any]:
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    monkeypatch.delenv("DOCS_ONLINE", raising=False)
+    if online is not None:
+        monkeypatch.setenv("DOCS_ONLINE", online)
+    return runpy.run_path(str(DOCS / "conf.py"))
+
+
+def test_no_page_fetches_anything_when_built_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for unasked in (None, "", "0"):
+        assert read_configuration(monkeypatch, unasked)["intersphinx_mapping"] == {}
+    linked = read_configuration(monkeypatch, "1")["intersphinx_mapping"]
+    assert {"numpy", "sklearn", "torch"} <= set(linked)
+    assert all(url.startswith("https://") and url.endswith("/") for url, _ in linked.values())
 
 
 def test_the_api_page_names_every_public_name(site: Path) -> None:
-    page = text_of(site / "api" / "generated" / "index.html")
-    missing = [
-        n for n in vicinal.__all__ if n != "__version__" and not re.search(rf"\b{n}\b", page)
-    ]
-    assert missing == []
+    """What the page lists is exactly what the package and its doors offer."""
+    from vicinal import data, sphere, testing
+
+    page = (site / "api" / "generated" / "index.html").read_text(encoding="utf-8")
+    listed = set(re.findall(r'title="(vicinal[\w.]*)"><code', page))
+    public = {f"vicinal.{name}" for name in vicinal.__all__ if name != "__version__"}
+    for door in (data, sphere, testing):
+        public |= {f"{door.__name__}.{n}" for n in door.__all__ if n not in vicinal.__all__}
+    assert public <= listed
+    assert {name for name in listed if name.count(".") == 1} <= public
 
 
 def test_the_command_page_names_every_command(site: Path) -> None:
@@ -152,8 +169,7 @@ def test_the_citation_file_names_this_version() -> None:
 
 
 def test_committed_results_are_whole_runs_of_known_experiments() -> None:
-    from vicinal.experiments._published import published_experiments
-    from vicinal.experiments._results_page import read_results
+    from vicinal.published import published_experiments, read_results
 
     records = read_results(DOCS / "results")
     known = {experiment.name for experiment in published_experiments()}
@@ -166,7 +182,7 @@ def test_committed_results_are_whole_runs_of_known_experiments() -> None:
 
 def test_the_caution_about_raw_features_is_true_of_the_records() -> None:
     """The page says how many of MLNG's raw lines repeat its z-scored ones."""
-    from vicinal.experiments._results_page import read_results
+    from vicinal.published import read_results
 
     errors = {record["experiment"]: record["errors"] for record in read_results(DOCS / "results")}
     raw = [name for name in errors if "_mlng_" in name and "_raw_" in name]
@@ -178,8 +194,7 @@ def test_the_caution_about_raw_features_is_true_of_the_records() -> None:
 
 
 def test_the_results_page_shows_every_record(site: Path) -> None:
-    from vicinal.experiments._figures import figure, signed
-    from vicinal.experiments._results_page import read_results, records_citing
+    from vicinal.published import figure, read_results, records_citing, signed
 
     page = text_of(site / "results.html")
     records = records_citing(read_results(DOCS / "results"), ["trivedi2014"])
@@ -192,9 +207,7 @@ def test_the_results_page_shows_every_record(site: Path) -> None:
 
 
 def test_the_page_of_gradient_metrics_shows_every_record(site: Path) -> None:
-    from vicinal.experiments._figures import figure
-    from vicinal.experiments._published import select_experiments
-    from vicinal.experiments._results_page import read_results, records_citing
+    from vicinal.published import figure, read_results, records_citing, select_experiments
 
     page = text_of(site / "results-gradients.html")
     works = ["trivedi2014egop", "trivedi2018"]

@@ -1,7 +1,8 @@
-"""Write the API page from the package's own table of public names, before Sphinx reads pages."""
+"""Write the API page from the package's own tables of public names, before Sphinx reads pages."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,51 +17,54 @@ SECTIONS = {
     "vicinal.index": "Search",
     "vicinal.predict": "Prediction and model files",
 }
+# Doors of their own: modules whose names are not imported from ``vicinal`` itself.
+DOORS = {
+    "vicinal.data": "Data: folds, preparation and errors",
+    "vicinal.losses": "Losses for torch networks",
+    "vicinal.sphere": "Networks on the sphere",
+    "vicinal.testing": "Checks for your own tests",
+}
 INTRODUCTION = """\
 API reference
 =============
 
-The names below are imported from ``vicinal`` itself, on first use.
+The names below are imported from ``vicinal`` itself, on first use, unless a section says otherwise.
+
+.. currentmodule:: vicinal
+
 """
 
 
-def present(name: str) -> bool:
-    """Say whether a public name can be imported here (an extra may be missing)."""
-    try:
-        return getattr(vicinal, name, None) is not None
-    except ImportError:
-        return False
-
-
-def section(home: str, names: tuple[str, ...]) -> str:
-    """Return the reStructuredText of one stage's table, empty where none of its names exist."""
-    return table(SECTIONS.get(home, home), [name for name in names if present(name)])
-
-
-def table(title: str, names: list[str]) -> str:
-    """Return the reStructuredText of one titled table, empty without names."""
+def table(title: str, names: list[str], told: str = "") -> str:
+    """Return the reStructuredText of one titled table."""
     lines = "\n".join(f"   {name}" for name in names)
     summary = f".. autosummary::\n   :toctree: .\n   :nosignatures:\n\n{lines}\n"
-    return f"{title}\n{'-' * len(title)}\n\n{summary}" if lines else ""
+    return f"{title}\n{'-' * len(title)}\n\n{told}{summary}"
 
 
-def sphere_section() -> str:
-    """Return the table of `vicinal.sphere`, empty without PyTorch."""
+def top_sections() -> list[str]:
+    """Return a table for each stage that public names come from."""
+    return [
+        table(SECTIONS.get(home, home), list(names)) for home, names in vicinal._HOMES.items()
+    ]
+
+
+def door_section(door: str) -> str:
+    """Return the table of a module's own names, empty where there is no such module."""
     try:
-        from vicinal import sphere
-    except ImportError:
+        module = import_module(door)
+    except ModuleNotFoundError as error:
+        if error.name != door:
+            raise  # the module is there, and something it needs is not
         return ""
-    moved = "The names below are imported from ``vicinal.sphere`` (extra ``torch``)."
-    return table("Networks on the sphere", list(sphere.__all__)).replace(
-        ".. autosummary", f"{moved}\n\n.. currentmodule:: vicinal.sphere\n\n.. autosummary", 1
-    )
+    names = [name for name in module.__all__ if name not in vicinal.__all__]
+    told = f"The names below are imported from ``{door}``.\n\n.. currentmodule:: {door}\n\n"
+    return table(DOORS[door], names, told)
 
 
 def api_page() -> str:
     """Return the whole page."""
-    tables = [section(home, names) for home, names in vicinal._HOMES.items()]
-    tables.append(sphere_section())
-    return "\n".join([INTRODUCTION, ".. currentmodule:: vicinal\n", *filter(None, tables)])
+    return INTRODUCTION + "\n".join([*top_sections(), *filter(None, map(door_section, DOORS))])
 
 
 def write_api_page(app: Any, config: Any) -> None:

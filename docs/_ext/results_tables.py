@@ -16,7 +16,7 @@ def fill(app: Any, docname: str, source: list[str]) -> None:
     mark = MARK.search(source[0])
     if mark is None:
         return
-    from vicinal.experiments._results_page import read_results, records_citing, results_markdown
+    from vicinal.published import read_results, records_citing, results_markdown
 
     records = records_citing(read_results(Path(app.srcdir) / "results"), mark[1].split())
     source[0] = source[0].replace(mark[0], results_markdown(records))

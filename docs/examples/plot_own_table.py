@@ -51,7 +51,7 @@ print(f"plain   {100 * error(None):.1f} % wrong")
 print(f"learned {100 * error(learner):.1f} % wrong")
 
 # %%
-# Fit on everything, and see which columns the learned distance listens to.
+# Fit on everything, and see which columns weigh most in the learned distance.
 
 scaler = StandardScaler().fit(table.X)
 model = KNNClassifier(n_neighbors=3, metric=learner).fit(scaler.transform(table.X), table.y)

@@ -85,6 +85,7 @@ def test_predicting_the_training_rows_says_that_each_is_its_own_neighbour(run, m
 
 
 def test_shares_of_the_vote_are_added_when_asked(run, model, table, tmp_path):
+    pytest.importorskip("pyarrow", reason="needs the extra parquet")
     table.iloc[60:].to_parquet(tmp_path / "new.parquet")
     done = run("predict", model, tmp_path / "new.parquet", "--proba", "--json", tmp_path / "j")
     assert done.code == 0

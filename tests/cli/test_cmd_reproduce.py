@@ -4,55 +4,56 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from vicinal.cli import main
-from vicinal.experiments import _published, _results_page
-from vicinal.experiments._published import Experiment
+from vicinal.published import _page, _tables
+from vicinal.published._tables import parse_table
 
-WINE = Experiment(
-    name="nobody2000_euclidean_wine_zscore_k3",
-    citation="nobody2000",
-    document="nobody2000",
-    table="tab:wine, k = 3",
-    line=10,
-    dataset="wine",
-    protocol="kfold",
-    folds={"n_folds": 3, "seed": 0},
-    preparation={"scale": "zscore"},
-    method="euclidean",
-    parameters={},
-    k=3,
-    error=5.0,
-    spread=3.0,
-    unit="percent",
-    others={"lmnn": 2.5},
-    doubts=("The folds of the source are not known.",),
+TABLE = parse_table(
+    """
+title = "Wine"
+citation = "nobody2000"
+document = "nobody2000"
+place = "table 1"
+order = 1
+layout = "lines"
+unit = "percent"
+word = "zscore"
+protocol = {name = "kfold", n_folds = 3, seed = 0}
+preparation = {scale = "zscore"}
+notes = ["folds"]
+rows = '''
+dataset  k  euclidean  lda      lmnn
+wine     3  5.0±3.0    5.0±3.0  2.5
+wine     7  5.0±3.0    –        2.5
+'''
+[methods.euclidean]
+[methods.lda]
+k = [3]
+parameters = {n_components = -4}
+""",
+    "nobody2000_table",
+    {"folds": "The folds of the source are not known."},
 )
-WINE_7 = replace(WINE, name="nobody2000_euclidean_wine_zscore_k7", k=7)
-BROKEN = replace(
-    WINE,
-    name="nobody2000_lda_wine_zscore_k3",
-    method="lda",
-    parameters={"n_components": -4},
-)
+WINE, BROKEN, WINE_7 = TABLE.experiments
 
 
 class Ran:
-    """What a call of the command gave, with three experiments in place of the shipped ones."""
+    """What a call of the command gave, with one small table in place of the shipped ones."""
 
     def __init__(self, *arguments: str, shipped: bool = False) -> None:
         out, err = io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
             patch.setattr(sys, "argv", ["vicinal", "reproduce", *arguments])
-            for module in () if shipped else (_published, _results_page):
-                patch.setattr(module, "published_experiments", lambda: (WINE, WINE_7, BROKEN))
+            for module in () if shipped else (_tables, _page):
+                patch.setattr(module, "published_tables", lambda: (TABLE,))
             with pytest.raises(SystemExit) as stopped:
                 main()
         self.code, self.out, self.err = stopped.value.code or 0, out.getvalue(), err.getvalue()
@@ -149,6 +150,22 @@ def test_list_shows_names_and_figures_without_running() -> None:
     assert len(Ran("lda", "--list", "--json", "plan.json").out.splitlines()) == 1
     (plan,) = json.loads(Path("plan.json").read_text())["experiments"]
     assert plan["parameters"] == {"n_components": -4}
+
+
+def test_listing_loads_no_numerical_library_and_takes_half_a_second() -> None:
+    code = (
+        "import sys, time, vicinal.cli\n"
+        "sys.argv = ['vicinal', 'reproduce', '--list']\n"
+        "try: vicinal.cli.main()\n"
+        "except SystemExit as stop: assert not stop.code\n"
+        "loaded = {'numpy', 'pandas', 'sklearn', 'numba', 'torch'} & set(sys.modules)\n"
+        "print(time.process_time(), *loaded, file=sys.stderr)"
+    )
+    listed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    seconds, *loaded = listed.stderr.split()
+    assert len(listed.stdout.splitlines()) > 400
+    assert loaded == []
+    assert float(seconds) < 1.0  # half of it alone; tests share their cores
 
 
 def test_the_shipped_experiments_are_listed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 import time
 from decimal import Decimal
 from pathlib import Path
@@ -81,6 +82,25 @@ def test_csv_gives_back_every_float_exactly(tmp_path_factory, values):
     np.testing.assert_array_equal(read_table(path, "y").X[:, 0], values)
 
 
+def test_large_numbers_do_not_make_a_column_text(write):
+    path = write("a,b,y\n1,x,u\n-1e308,1,v\n123456789012345678901234,2,u\n?,3,v\n")
+    frame = read_frame(path)
+    assert frame["a"].dtype == np.float64
+    np.testing.assert_array_equal(frame["a"], [1, -1e308, 123456789012345678901234.0, np.nan])
+    assert list(frame["b"]) == ["x", "1", "2", "3"]
+    whole = read_frame(write("a,y\n18446744073709551615,u\n-1,v\n,v\n"))["a"]
+    assert list(whole[:2]) == [18446744073709551615, -1]
+    assert pd.isna(whole[2])
+    said = read_frame(write("a,y\n18446744073709551615,u\n-1,v\n"), text_columns=["a"])["a"]
+    assert list(said) == ["18446744073709551615", "-1"]
+
+
+def test_without_pyarrow_the_message_names_the_extra(monkeypatch, write):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ValueError, match=r"t.parquet: .* pip install 'vicinal\[parquet\]'"):
+        read_table(write(b"PAR1", "t.parquet"), "y")
+
+
 def test_parquet_keeps_categories_and_turns_decimals_into_floats(tmp_path):
     frame = pd.DataFrame(
         {
@@ -92,6 +112,7 @@ def test_parquet_keeps_categories_and_turns_decimals_into_floats(tmp_path):
         },
         index=["r1", "r2", "r3"],
     )
+    pytest.importorskip("pyarrow", reason="needs the extra parquet")
     frame.to_parquet(tmp_path / "t.parquet")
     dataset = read_table(tmp_path / "t.parquet", "y")
     assert dataset.feature_names == ("size=m", "size=s", "code=10", "code=20", "n", "price")
@@ -199,6 +220,9 @@ REFUSED: list[tuple[str | bytes, str]] = [
     ("a,y\n31.01.2020,u\n01.02.2021,v\n", "Column 'a' holds dates"),
     ("a,y\n9007199254740993,u\n1,v\n", r"'a' holds whole numbers beyond 2\^53"),
     ("a,y\n123456789012345678901234,u\n1,v\n", r"'a' holds whole numbers beyond 2\^53"),
+    ("a,y\n18446744073709551615,u\n-1,v\n", r"'a' holds whole numbers beyond 2\^53"),
+    ("a,y\n123456789012345678901234,u\n1.5,v\n-1e999,u\n", "Infinite values in column 'a'"),
+    (f"a,y\n{'9' * 5000},u\n1,v\n", "Infinite values in column 'a'"),
     (b"a,y\n1,caf\xe9\n", "not UTF-8 .byte 0xe9 at offset 9.*iconv"),
     ("a,y\n1,u\n2,v\n".encode("utf-16"), "UTF-16"),
     (b"\x00\xff\xfe\x01", "not a text file"),
@@ -283,6 +307,7 @@ def test_cut_short_and_foreign_files_are_refused(tmp_path, write, name):
     whole = tmp_path / f"whole-{name}"
     frame = pd.DataFrame({"a": np.arange(500.0), "y": np.arange(500) % 2})
     if name.endswith("parquet"):
+        pytest.importorskip("pyarrow", reason="needs the extra parquet")
         frame.to_parquet(whole)
     elif name.endswith("npz"):
         np.savez(whole, X=frame[["a"]], y=frame["y"])
@@ -354,6 +379,7 @@ def test_a_wrong_npz_file_is_refused_in_words(tmp_path, arrays, message):
     ],
 )
 def test_a_parquet_column_that_is_no_feature_is_refused(tmp_path, column, message):
+    pytest.importorskip("pyarrow", reason="needs the extra parquet")
     pd.DataFrame({"a": column, "y": [0, 1]}).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=message):
         read_table(tmp_path / "t.parquet", "y")

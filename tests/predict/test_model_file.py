@@ -126,6 +126,8 @@ def test_a_frozen_metric_and_a_learner_alone_can_be_saved(tmp_path):
 @pytest.mark.parametrize("index", ["exact", "faiss"])
 @pytest.mark.parametrize("kind", [RadiusClassifier, RadiusRegressor])
 def test_radius_predictors_and_other_indexes_survive_the_round_trip(tmp_path, kind, index):
+    if index == "faiss":
+        pytest.importorskip("faiss", reason="needs the extra faiss")
     X, y = _points()
     model = kind(radius=1.0, metric=LDA() if kind is RadiusClassifier else None, index=index)
     model.fit(X, y)

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from vicinal.experiments._outcomes import Outcome
-    from vicinal.experiments._published import Experiment
+    from vicinal.published import Experiment, Outcome
 
 Option = typer.Option
 FOLDER = Path("vicinal-runs") / "reproduce"
@@ -24,8 +23,8 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Experiments: a name, a pattern such as '*_letter_*', a group such as mlng, "
-            "euclidean, letter, zscore or k3, or all.",
+            help="Experiments: a name, a pattern such as '*_letter_*', a table, a group such as "
+            "mlng, letter or k3, several joined such as mlng:letter:k3, or all.",
             metavar="NAME...",
             show_default=False,
         ),
@@ -50,11 +49,11 @@ def reproduce(
     """Run published experiments again and print published beside measured.
 
     Every result is kept in the run folder as it comes. Stop at any moment and the same command
-    goes on from there; other experiments may use the same folder. Settings, sources and doubts
-    of each experiment are in the file of its name.
+    goes on from there; other experiments may use the same folder. --list --json FILE writes
+    the settings of each experiment and what its source leaves open.
     """
     from vicinal.cli._options import check_jobs, split_numbers
-    from vicinal.experiments._published import select_experiments
+    from vicinal.published import select_experiments
 
     if not names and not show:
         raise ValueError("name experiments to run, such as mlng; see them with --list.")
@@ -72,7 +71,7 @@ def reproduce(
 
 
 def _list(experiments: Sequence[Experiment], json: Path | None) -> None:
-    from vicinal.experiments._reproduce import write_plan
+    from vicinal.published import write_plan
 
     if json is not None:
         write_plan(experiments, json)
@@ -109,7 +108,7 @@ def _run(
         explain_stop,
         make_console,
     )
-    from vicinal.experiments._reproduce import check_data, reproduce
+    from vicinal.published import check_data, reproduce
 
     console = make_console(stderr=True)
     if quick:
@@ -144,18 +143,14 @@ def describe_outcome(outcome: Outcome) -> str:
 
 def _figures(outcome: Outcome) -> tuple[str, str, str, str]:
     """Return published, measured, difference and verdict as they are printed."""
-    from vicinal.experiments._figures import figure, printed_spread, signed
-    from vicinal.experiments._outcomes import outcome_record
+    from vicinal.published import measured_figure, outcome_record, published_figure, signed
 
     percent = outcome.experiment.unit != "nmse"
     record = outcome_record(outcome)
-    deviation = outcome.deviation
-    if deviation is not None and percent:
-        deviation *= 100
     verdict = "quick" if outcome.quick and outcome.complete else record["verdict"]
     return (
-        figure(record["published_error"], printed_spread(outcome.experiment), percent=percent),
-        figure(record["error_mean"], deviation, percent=percent),
+        published_figure(outcome.experiment, record),
+        measured_figure(record, percent=percent),
         signed(record["difference"], percent=percent),
         verdict or record["status"],
     )
@@ -183,7 +178,7 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _print_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
-    from vicinal.experiments._outcomes import outcome_record, tally
+    from vicinal.published import outcome_record, tally
 
     failed = [outcome for outcome in outcomes if not outcome.complete]
     if any(outcome.quick for outcome in outcomes):
@@ -203,15 +198,15 @@ def _by_method_and_scale(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]
     for outcome in outcomes:
         experiment = outcome.experiment
         rows = "" if isinstance(experiment.k, int) else f", {experiment.k}"
-        name = f"{experiment.method}, scale {experiment.preparation['scale']}{rows}"
+        name = f"{experiment.label}, scale {experiment.preparation['scale']}{rows}"
         groups.setdefault(name, []).append(outcome)
     return groups
 
 
 def _write(outcomes: Sequence[Outcome], json: Path | None, page: Path | None) -> None:
-    from vicinal.experiments._reproduce import write_page, write_results
+    from vicinal.published import write_outcomes, write_page
 
-    for path, write in ((json, write_results), (page, write_page)):
+    for path, write in ((json, write_outcomes), (page, write_page)):
         if path is not None:
             write(outcomes, path)
             typer.echo(str(path))

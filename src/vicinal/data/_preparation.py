@@ -128,7 +128,8 @@ class Preparation(TransformerMixin, BaseEstimator):
     ----------
     mean_, scale_ : ndarray
         Column moments (``scale="zscore"`` only).
-    centre_ : ndarray of shape (d,), axes_ : ndarray of shape (n_components, d)
+    centre_ : ndarray of shape (d,)
+    axes_ : ndarray of shape (n_components, d)
         The PCA (only when `n_components` is given).
     n_features_in_ : int
 

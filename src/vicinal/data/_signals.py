@@ -46,7 +46,7 @@ def project_images(
 
     Returns
     -------
-    float32 ndarray of shape (n, *grid)
+    float32 ndarray: one value for each image and direction, images first
 
     Notes
     -----

@@ -28,6 +28,9 @@ TABLE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".parquet", ".np
 MISSING_WORDS = ("?",)
 OPEN_QUOTE = "a quotation mark is opened and never closed."
 DELIMITERS = (",", ";", "\t", "|")
+WHOLE = re.compile(r"[+-]?[0-9]+")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+MOST_DIGITS = 4000  # of a whole number that Python reads; a longer one is infinite as a float
 
 
 def read_frame(
@@ -121,13 +124,26 @@ def quoted(names: Sequence[Any], limit: int = 10) -> str:
 
 
 def _read_csv(path: Path, delimiter: str | None, text_columns: Collection[str]) -> pd.DataFrame:
-    import pandas as pd
-
     data = _text_bytes(path)
     delimiter = delimiter or _delimiter(data)
     header = _check_first_rows(data, delimiter, path)
+    frame = _parse_csv(data, delimiter, header, text_columns, path)
+    large = [n for n in header if n not in text_columns and _holds_large_number(frame[n])]
+    if large:
+        frame = _parse_csv(data, delimiter, header, {*text_columns, *large}, path)
+        frame = frame.assign(**{name: _numbers_of_any_size(frame[name]) for name in large})
+    if len(frame) and bool(frame[header[-1]].isna().any()):  # pandas pads short rows silently
+        _check_row_lengths(data, delimiter, len(header), path)
+    return frame
+
+
+def _parse_csv(
+    data: bytes, delimiter: str, header: list[str], text_columns: Collection[str], path: Path
+) -> pd.DataFrame:
+    import pandas as pd
+
     try:
-        frame = pd.read_csv(
+        return pd.read_csv(
             io.BytesIO(data),
             sep=delimiter,
             header=None,
@@ -144,9 +160,32 @@ def _read_csv(path: Path, delimiter: str | None, text_columns: Collection[str]) 
         return pd.DataFrame(columns=header)
     except (pd.errors.ParserError, ValueError, OverflowError) as error:
         raise ValueError(f"{path}: {_csv_complaint(data, delimiter, error)}") from error
-    if bool(frame[header[-1]].isna().any()):  # pandas pads short rows without a word
-        _check_row_lengths(data, delimiter, len(header), path)
-    return frame
+
+
+def _holds_large_number(column: pd.Series) -> bool:
+    """Say whether a column that pandas took for text holds a number beyond its integers."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return False
+    texts = (str(value).strip() for value in column.dropna().unique())
+    return any(NUMBER.fullmatch(text) and abs(float(text)) >= 2**63 for text in texts)
+
+
+def _numbers_of_any_size(column: pd.Series) -> pd.Series:
+    """Return a column of texts as numbers, where all of them are.
+
+    Whole numbers stay exact, of any size; others become float64, infinite beyond its range.
+    """
+    import pandas as pd
+
+    texts = column.dropna().str.strip()
+    if not all(NUMBER.fullmatch(text) for text in texts):
+        return column
+    whole = all(WHOLE.fullmatch(text) and len(text) <= MOST_DIGITS for text in texts)
+    numbers = [int(text) if whole else float(text) for text in texts]
+    kept = pd.Series(numbers, index=texts.index, dtype=object if whole else np.float64)
+    return kept.reindex(column.index)
 
 
 def _exact_floats() -> dict[str, Any]:
@@ -252,9 +291,14 @@ def _csv_complaint(data: bytes, delimiter: str, error: Exception) -> str:
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise ValueError(
+            f"{path}: reading Parquet needs pyarrow, which is not installed: "
+            "pip install 'vicinal[parquet]', or save the table as CSV."
+        ) from error
     try:
         table = pq.read_table(path, partitioning=None)
     except (pa.ArrowException, OSError) as error:

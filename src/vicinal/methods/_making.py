@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the command line reads the table for its help, and must not load NumPy
@@ -13,10 +14,10 @@ if TYPE_CHECKING:  # the command line reads the table for its help, and must not
 
 
 def import_factory(path: str) -> Any:
-    """Return what "module:name" points to; refuse with a ValueError that says what is missing."""
+    """Return what "module:Class" or "module:Class.constructor" names; refuse with a ValueError."""
     module, _, name = path.partition(":")
     try:
-        return getattr(import_module(module), name)
+        return attrgetter(name)(import_module(module))
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(f"method {path!r} cannot be imported: {error}") from error
 
