@@ -45,7 +45,7 @@ def assert_equivariant(
         Of rotations and inputs.
     """
     from vicinal.sphere import equivariance_error
-    from vicinal.sphere._equivariance import precision_of
+    from vicinal.sphere.nn import precision_of
 
     dtype, _ = precision_of(module)
     limit = _TOLERANCES[str(dtype)] if tolerance is None else tolerance

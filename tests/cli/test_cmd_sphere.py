@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 import torch
 
@@ -26,7 +27,7 @@ def start(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def weights(folder) -> dict[str, torch.Tensor]:
-    return torch.load(folder / "network.pt", weights_only=True)["weights"]
+    return torch.load(folder / "network.pt", weights_only=True)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_the_json_has_the_fields_of_every_command(trained):
 def test_the_report_shows_curves_confusion_and_misread_digits(trained):
     _, folder = trained
     page = (folder / "run" / "report.html").read_text()
-    assert "who is taken for whom" in page
+    assert "confusions</h2>" in page
     assert page.count("data:image/png") >= 10
     assert "<script" not in page
 
@@ -110,6 +111,7 @@ def test_two_processes_train_what_one_does(trained, tmp_path):
         (("--train", "upside-down"), "'plain' or 'rotated'"),
         (("--protocol", "exact"), "protocol='exact'"),
         (("--projection", "mercator"), "projection='mercator'"),
+        (("--protocol", "cohen2018", "--projection", "lambert"), "a map of its own"),
         (("--threads", "0"), "--threads 0"),
         (("--validation", "5000"), "leave none"),
         (("--epochs", "0"), "n_epochs=0"),
@@ -144,9 +146,7 @@ def test_how_digits_lie_on_the_sphere_is_part_of_a_training(run, trained):
     assert "projection: there 'lambert', now 'stereographic'" in done.err.replace('"', "'")
 
 
-@pytest.mark.parametrize(
-    "choice", [("--projection", "stereographic"), ("--preset", "conformal", "--epochs", "1")]
-)
+@pytest.mark.parametrize("choice", [("--projection", "stereographic"), ("--protocol", "cohen2018")])
 def test_a_training_on_stereographic_digits_says_so(run, tmp_path, choice):
     few = ("--n-train", "100", "--test", "rotated", *choice)
     done = run(*QUICK, *few, "--out", tmp_path / "run")
@@ -156,12 +156,61 @@ def test_a_training_on_stereographic_digits_says_so(run, tmp_path, choice):
     assert [record["projection"] for record in records] == ["stereographic"]
 
 
-def test_a_presets_own_map_gives_way_to_the_one_asked_for(run, tmp_path):
-    asked = ("--preset", "conformal", "--projection", "lambert", "--epochs", "1")
-    few = ("--n-train", "100", "--test", "rotated")
-    done = run(*QUICK, *few, *asked, "--out", tmp_path / "run")
-    assert done.code == 0
-    assert "by the lambert map" in (tmp_path / "run" / "report.html").read_text()
+def test_a_finished_training_run_again_changes_nothing(run, trained):
+    _, folder = trained
+    before = (folder / "run" / "results.json").read_text()
+    assert run(*QUICK, "--out", folder / "run").code == 0
+    assert (folder / "run" / "results.json").read_text() == before
+
+
+def test_times_are_seconds_and_one_split_has_no_spread(trained):
+    _, folder = trained
+    content = json.loads((folder / "results.json").read_text())
+    for record in content["records"]:
+        assert record["error_sd"] is None
+        assert record["fit_seconds"] == pytest.approx(sum(e["seconds"] for e in content["history"]))
+        assert record["cpu_seconds"] == pytest.approx(
+            sum(e["cpu_seconds"] for e in content["history"])
+        )
+
+
+def test_predict_tells_what_the_training_told(run, trained, tmp_path):
+    _, folder = trained
+    out, told = tmp_path / "found.csv", tmp_path / "found.json"
+    done = run("sphere", "predict", folder / "run", "digits", "--split", "test", "--out", out,
+               "--proba", "--json", told)  # fmt: skip
+    assert done.code == 0, done.err
+    records = json.loads((folder / "results.json").read_text())["records"]
+    plain = next(record for record in records if record["test"] == "plain")
+    assert json.loads(told.read_text())["error"] == pytest.approx(plain["error_mean"])
+    lines = out.read_text().splitlines()
+    assert lines[0] == "row,predicted," + ",".join(map(str, range(10)))
+    assert len(lines) == plain["n_test"] + 1
+    shares = [float(share) for share in lines[1].split(",")[2:]]
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_predict_reads_images_from_a_file(run, trained, tmp_path):
+    _, folder = trained
+    np.savez(tmp_path / "images.npz", images=np.random.default_rng(0).random((5, 8, 8)))
+    done = run("sphere", "predict", folder / "run" / "network.pt", tmp_path / "images.npz")
+    assert done.code == 0, done.err
+    assert len(done.out.splitlines()) == 6
+
+
+@pytest.mark.parametrize(
+    ("network", "data", "message"),
+    [
+        ("nowhere", "digits", "cannot be read"),
+        ("run", "nothing.npz", "nothing.npz"),
+        ("run", "wine", "holds no labelled images"),
+    ],
+)
+def test_predict_refuses_in_words(run, trained, network, data, message):
+    _, folder = trained
+    done = run("sphere", "predict", folder / network, data)
+    assert done.code == 2
+    assert message in done.err
 
 
 def test_presets_are_listed(run):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from vicinal.methods import get_method
+from vicinal.methods import get_method, make_learner
 from vicinal.methods._making import import_factory
 from vicinal.published import (
     Experiment,

@@ -40,9 +40,9 @@ REPORT = TrainingReport(
 )
 
 
-def test_the_headline_says_how_many_were_read_rightly():
-    assert summarise(REPORT) == "A network reads 96.88 % of the rotated test digits rightly."
-    assert "96.88 % of the rotated test digits rightly." in render_training_page(REPORT)
+def test_the_headline_says_how_many_classes_were_found():
+    assert summarise(REPORT) == "A network finds the class of 96.88 % of the rotated test digits."
+    assert "the class of 96.88 % of the rotated test digits." in render_training_page(REPORT)
 
 
 def test_later_epochs_lie_to_the_right_and_smaller_errors_lower():

@@ -23,3 +23,8 @@ def test_without_torch_the_error_names_the_extra_to_install():
 
 def test_vicinal_itself_does_not_load_torch():
     assert run("import sys, vicinal; print('torch' in sys.modules)").strip() == "False"
+
+
+def test_the_sphere_does_not_load_torchs_compiler():
+    said = run("import sys, vicinal.sphere; print('torch._dynamo' in sys.modules)")
+    assert said.strip() == "False"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from vicinal.experiments._spheres import SphereOutcome
-    from vicinal.sphere._training import Step
+    from vicinal.sphere.digits import NetworkErrors, SphereOutcome, SpherePredictions, SphereSetting
+    from vicinal.sphere.training import Step
 
 Option = typer.Option
 
@@ -42,7 +42,7 @@ def check(
     _need_torch()
     from vicinal.cli._console import make_console
     from vicinal.cli._options import check_output
-    from vicinal.experiments._sphere_check import check_network, write_errors
+    from vicinal.sphere.digits import check_network, write_errors
 
     check_output(json)
     if rotations < 1:
@@ -68,12 +68,14 @@ def train(
         str, Option(help="Test digits: plain, rotated, or both with a comma.")
     ] = "plain,rotated",
     protocol: Annotated[
-        str,
+        str | None,
         Option(
-            help="What a rotation acts on: resampled (the drawing; honest) or coefficients (by "
-            "Wigner matrices, as first published; it tests rounding only)."
+            help="What a rotation acts on: resampled (the drawing; the presets' own) or "
+            "coefficients (by Wigner matrices; it tests rounding only); cohen2018 draws as that "
+            "paper's generator, for figures that compare with published ones.",
+            show_default=False,
         ),
-    ] = "resampled",
+    ] = None,
     projection: Annotated[
         str | None,
         Option(
@@ -112,19 +114,18 @@ def train(
     _need_torch()
     from vicinal.cli._console import explain_stop, make_console
     from vicinal.cli._options import check_output, split_names
-    from vicinal.experiments._spheres import SphereSetting, name_folder
     from vicinal.runs import RUNS
-    from vicinal.sphere._presets import get_preset
+    from vicinal.sphere.digits import SphereSetting
 
     if preset == "list":
         make_console().print(_preset_table())
         return
     check_output(json)
     setting = SphereSetting(
-        data, preset, train, tuple(split_names(test)), protocol, epochs, n_train, validation,
-        patience, seed, projection or get_preset(preset).drawing.projection,
+        data, preset, train, tuple(split_names(test)), cast(Any, protocol), projection, epochs,
+        n_train, validation, patience, seed,
     )  # fmt: skip
-    folder = out or RUNS / name_folder(setting)
+    folder = out or RUNS / setting.folder_name()
     console = make_console(stderr=True)
     with explain_stop(console, folder):
         outcome = _train(setting, folder, console, threads=threads, fresh=fresh)
@@ -132,15 +133,74 @@ def train(
         _show(outcome, folder, json)
 
 
+@sphere.command("predict")
+def predict(
+    network: Annotated[
+        Path, typer.Argument(help="A run folder of `sphere train`, or its network.pt.")
+    ],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="Images: a known set, or a file, NPZ (array images, and labels if known), NPY or "
+            "IDX.",
+            metavar="DATA",
+        ),
+    ],
+    out: Annotated[
+        Path | None, Option("--out", "-o", help="Write the predictions here as CSV.")
+    ] = None,
+    proba: Annotated[bool, Option("--proba", help="Add each class's probability.")] = False,
+    split: Annotated[str, Option(help="all, or the train or test part of a known set.")] = "all",
+    json: Annotated[Path | None, Option("--json", help="Write the results here as JSON.")] = None,
+) -> None:
+    """Predict the class of upright images with a trained network.
+
+    Where the classes are known, the error is printed. Rows count from 0.
+    """
+    _need_torch()
+    from vicinal.cli._options import check_output, print_text, say, working, write_file, write_json
+    from vicinal.sphere.digits import predict_images, read_pictures
+
+    check_output(out, "--out", [data, network])
+    check_output(json, "--json", [data, network])
+    with working(f"reading {data}"):
+        pictures = read_pictures(data, split)
+    with working(f"predicting {len(pictures.images):,} images"):
+        found = predict_images(network, pictures.images)
+    error = found.error(pictures.labels)
+    if error is not None:
+        say(f"error {100 * error:.2f} % of {len(found.predicted):,} images")
+    text, records = _tabulate(found, proba=proba)
+    facts = {"dataset": data, "n_test": len(records), "error": error}
+    write_json(json, {**facts, "predictions": records})
+    if out is None:
+        print_text(text)
+    else:
+        write_file(out, text)
+
+
+def _tabulate(
+    found: SpherePredictions, *, proba: bool
+) -> tuple[str, list[dict[str, int | str | float]]]:
+    """Return predictions as CSV and as records."""
+    from vicinal.cli._options import csv_text
+
+    header = ("row", "predicted", *(found.classes if proba else ()))
+    shares = found.probabilities.tolist() if proba else [[]] * len(found.predicted)
+    pairs = zip(found.predicted, shares, strict=True)
+    rows = [(row, name, *share) for row, (name, share) in enumerate(pairs)]
+    return csv_text(header, rows), [dict(zip(header, row, strict=True)) for row in rows]
+
+
 def _train(
-    setting: Any, folder: Path, console: Console, *, threads: int | None, fresh: bool
+    setting: SphereSetting, folder: Path, console: Console, *, threads: int | None, fresh: bool
 ) -> SphereOutcome | None:
     """Train, in this process or as one of several; return the outcome in the first of them."""
     import torch
 
-    from vicinal.experiments._spheres import configure, run_on_sphere
     from vicinal.runs import RunFolder
     from vicinal.scale._torch import process_group, wait_for_all
+    from vicinal.sphere.digits import run_on_sphere
 
     if threads is not None:
         if threads < 1:
@@ -152,7 +212,7 @@ def _train(
             run_on_sphere(setting, folder)
             return None
         with (
-            RunFolder(folder, configure(setting), fresh=fresh),
+            RunFolder(folder, setting.configuration(), fresh=fresh),
             TrainingDisplay(console) as display,
         ):
             wait_for_all()  # until the folder is there, and emptied where that was asked
@@ -227,14 +287,14 @@ def describe_epoch(step: Step) -> str:
 
 def _show(outcome: SphereOutcome, folder: Path, json: Path | None) -> None:
     from vicinal.cli._console import make_console
-    from vicinal.experiments._sphere_outputs import write_outputs
+    from vicinal.cli._sphere_page import write_outputs
 
     page = write_outputs(outcome, folder, json)
     console = make_console()
     for test in outcome.tests:
         console.print(
             f"{outcome.title}: trained on {outcome.setting.train}, tested on {test.orientation} "
-            f"({test.protocol}): {100 * (1 - test.error):.2f} % right, "
+            f"({test.drawing.protocol}): {100 * (1 - test.error):.2f} % correct, "
             f"{outcome.n_parameters:,} parameters, {outcome.cpu_seconds:.0f} CPU s",
             markup=False,
             soft_wrap=True,
@@ -242,7 +302,7 @@ def _show(outcome: SphereOutcome, folder: Path, json: Path | None) -> None:
     console.print(f"report: {page}", markup=False, soft_wrap=True)
 
 
-def _error_table(errors: Any) -> Table:
+def _error_table(errors: NetworkErrors) -> Table:
     from rich.table import Table
 
     table = Table(title="relative error under rotations", box=None, title_justify="left")
@@ -257,7 +317,7 @@ def _error_table(errors: Any) -> Table:
 def _preset_table() -> Table:
     from rich.table import Table
 
-    from vicinal.sphere._presets import list_presets
+    from vicinal.sphere.digits import list_presets
 
     table = Table(box=None)
     make: Callable[[str], None] = table.add_column

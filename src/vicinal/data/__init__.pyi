@@ -1,6 +1,6 @@
 from vicinal._types import Dataset as Dataset
 from vicinal._types import Fold as Fold
-from vicinal.data._bending import bend_images as bend_images
+from vicinal.data._containers import read_unwrapped as read_unwrapped
 from vicinal.data._conversion import sha256_of as sha256_of
 from vicinal.data._datasets import load_dataset as load_dataset
 from vicinal.data._download import DataCorruptError as DataCorruptError
@@ -13,10 +13,13 @@ from vicinal.data._protocols import inner_split as inner_split
 from vicinal.data._protocols import kfold as kfold
 from vicinal.data._protocols import make_folds as make_folds
 from vicinal.data._protocols import random_splits as random_splits
+from vicinal.data._raw import read_idx as read_idx
 from vicinal.data._registry import Entry as Entry
 from vicinal.data._registry import get_entry as get_entry
 from vicinal.data._registry import list_datasets as list_datasets
+from vicinal.data._signals import check_images as check_images
 from vicinal.data._signals import check_projection as check_projection
+from vicinal.data._signals import draw_warps as draw_warps
 from vicinal.data._signals import project_images as project_images
 from vicinal.data._storage import cache_folder as cache_folder
 from vicinal.data._storage import data_folder as data_folder

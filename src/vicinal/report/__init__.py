@@ -27,14 +27,23 @@ from ._records import (
     mark_best,
 )
 from ._table import render_table
+from ._training_page import (
+    JudgedPart,
+    MisreadPicture,
+    TrainingReport,
+    write_training_page,
+)
 
 __all__ = [
     "Comparison",
     "Duel",
     "Example",
     "Exhibit",
+    "JudgedPart",
+    "MisreadPicture",
     "Neighbor",
     "Row",
+    "TrainingReport",
     "best_neighbors",
     "best_row",
     "describe_direction",
@@ -50,4 +59,5 @@ __all__ = [
     "render_table",
     "sample_rows",
     "write_page",
+    "write_training_page",
 ]

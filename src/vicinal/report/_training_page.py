@@ -1,4 +1,4 @@
-"""A training as one page: its curves, who is taken for whom, and what was misread."""
+"""A training as one page: its curves, its confusions, and what was misread."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def render_training_page(report: TrainingReport) -> str:
 def summarise(report: TrainingReport) -> str:
     """Return the sentence a reader takes away."""
     parts = [f"{_percent(1 - test.error)} of the {test.heading}" for test in report.tests]
-    return f"{report.title} reads {' and '.join(parts)} rightly."
+    return f"{report.title} finds the class of {' and '.join(parts)}."
 
 
 def draw_errors(report: TrainingReport) -> ErrorPlot | None:

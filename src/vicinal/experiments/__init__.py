@@ -1,1 +1,0 @@
-"""Published tables and trainings on the sphere, on their way to rooms of their own."""

@@ -1,0 +1,342 @@
+"""An activation of a spherical network: fragments of several degrees, for a batch of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils import _pytree
+
+from vicinal.sphere.harmonic._fragment_type import FragmentType
+from vicinal.sphere.harmonic._wigner import wigner_d_all
+
+_REAL_OF = {torch.complex64: torch.float32, torch.complex128: torch.float64}
+
+
+class Fragments:
+    """Fragments of one type for a batch of samples: real and imaginary planes, batch last.
+
+    The rows of ``packed`` run over [l][channel][re, im][m] and its columns over the batch, so that
+    one degree is a slice, a rotation or a product of fragments runs along the batch, and no
+    complex numbers are stored. ``fragments[l]`` is the complex tensor (batch, 2l + 1, τ_l).
+
+    Parameters
+    ----------
+    fragment_type : FragmentType
+    packed : Tensor of shape (fragment_type.n_rows, batch), float32 or float64
+
+    Examples
+    --------
+    >>> import torch
+    >>> from vicinal.sphere import Fragments
+    >>> ones = [torch.ones(4, 2 * l + 1, 3, dtype=torch.complex64) for l in range(3)]
+    >>> fragments = Fragments.from_complex(ones)
+    >>> fragments
+    Fragments(3x0e+3x1e+3x2e, batch=4, float32)
+    >>> fragments[1].shape
+    torch.Size([4, 3, 3])
+    """
+
+    __slots__ = ("_type", "packed")
+
+    def __init__(self, fragment_type: FragmentType, packed: Tensor) -> None:
+        if packed.ndim != 2 or packed.shape[0] != fragment_type.n_rows:
+            raise ValueError(
+                f"{fragment_type} packs into ({fragment_type.n_rows}, batch), got a tensor of "
+                f"shape {tuple(packed.shape)}."
+            )
+        if packed.dtype not in (torch.float32, torch.float64):
+            raise ValueError(f"fragments are float32 or float64, got {packed.dtype}.")
+        self._type = fragment_type
+        self.packed = packed
+
+    @classmethod
+    def from_complex(cls, parts: Sequence[Tensor], *, check: bool = True) -> Fragments:
+        """Return the fragments of one complex tensor (batch, 2l + 1, τ_l) a degree.
+
+        ``check`` refuses numbers that are not finite.
+        """
+        if not parts:
+            raise ValueError("from_complex needs one tensor for each degree, got none.")
+        _check_parts(parts)
+        fragment_type = FragmentType(part.shape[2] for part in parts)
+        batch = parts[0].shape[0]
+        planes = (torch.view_as_real(part.resolve_conj()).permute(2, 3, 1, 0) for part in parts)
+        packed = torch.cat([plane.reshape(-1, batch) for plane in planes])
+        if check and not bool(torch.isfinite(packed).all()):
+            degree = next(l for l, p in enumerate(parts) if not bool(torch.isfinite(p).all()))
+            raise ValueError(
+                f"the fragments of degree {degree} hold NaN or infinity: clean the signal first."
+            )
+        return cls(fragment_type, packed)
+
+    @classmethod
+    def zeros(
+        cls,
+        fragment_type: FragmentType,
+        batch: int,
+        *,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> Fragments:
+        """Return fragments that are all zero."""
+        return cls(
+            fragment_type, torch.zeros(fragment_type.n_rows, batch, dtype=dtype, device=device)
+        )
+
+    @classmethod
+    def randn(
+        cls,
+        fragment_type: FragmentType,
+        batch: int,
+        *,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Fragments:
+        """Return standard normal fragments: E |f|² = 1 for each complex entry."""
+        shape = (fragment_type.n_rows, batch)
+        packed = torch.randn(shape, dtype=dtype, device=device, generator=generator)
+        return cls(fragment_type, packed * 0.5**0.5)
+
+    @property
+    def type(self) -> FragmentType:
+        """How many fragments there are of each degree."""
+        return self._type
+
+    @property
+    def batch_size(self) -> int:
+        """The number of samples."""
+        return int(self.packed.shape[1])
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The precision of each plane, float32 or float64."""
+        return self.packed.dtype
+
+    @property
+    def device(self) -> torch.device:
+        """Where the numbers are."""
+        return self.packed.device
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow back to these numbers."""
+        return self.packed.requires_grad
+
+    @property
+    def grad(self) -> Fragments | None:
+        """The gradient, as fragments: ∂/∂re in the real plane and ∂/∂im in the imaginary one."""
+        gradient = self.packed.grad
+        return None if gradient is None else Fragments(self._type, gradient)
+
+    def planes(self, l: int) -> Tensor:
+        """Return the view (τ_l, 2, 2l + 1, batch) of one degree: channel, re or im, m, sample."""
+        if not 0 <= l <= self._type.l_max:
+            raise IndexError(f"no degree {l} in {self._type}: degrees are 0 to {self._type.l_max}.")
+        starts = self._type.row_starts()
+        return self.packed[starts[l] : starts[l + 1]].view(
+            self._type[l], 2, 2 * l + 1, self.batch_size
+        )
+
+    def all_planes(self) -> tuple[Tensor, ...]:
+        """Return the views of all degrees, cut in one operation.
+
+        The gradient of a cut fills a tensor of the whole's size: once here, with ``planes`` once
+        for each degree.
+        """
+        starts = self._type.row_starts()
+        rows = self.packed.split([end - start for start, end in pairwise(starts)])
+        return tuple(
+            part.view(t, 2, 2 * l + 1, self.batch_size)
+            for l, (t, part) in enumerate(zip(self._type.tau, rows, strict=True))
+        )
+
+    def __getitem__(self, l: int) -> Tensor:
+        """Return the complex tensor (batch, 2l + 1, τ_l) of one degree."""
+        return _to_complex(self.planes(l))
+
+    def __len__(self) -> int:
+        return len(self._type)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return map(_to_complex, self.all_planes())
+
+    def to_complex(self) -> list[Tensor]:
+        """Return one complex tensor (batch, 2l + 1, τ_l) for each degree."""
+        return list(self)
+
+    def rotate(self, rotations: Tensor) -> Fragments:
+        """Return the fragments of the rotated signals, f_l ↦ D^l(R) f_l.
+
+        Parameters
+        ----------
+        rotations : Tensor of shape (3, 3) or (batch, 3, 3)
+            One rotation for all samples, or one for each.
+        """
+        if rotations.shape not in ((3, 3), (self.batch_size, 3, 3)):
+            raise ValueError(
+                f"rotations must be (3, 3) or ({self.batch_size}, 3, 3) for a batch of "
+                f"{self.batch_size}, got {tuple(rotations.shape)}."
+            )
+        # Wigner matrices are made in double precision: their rounding would pass for an error
+        # of the network that is being tested.
+        rotations = rotations.to(self.device, torch.float64)
+        wigner = wigner_d_all(self._type.l_max, rotations)
+        parts = zip(self.all_planes(), wigner, strict=True)
+        turned = [_turn(planes, matrices) for planes, matrices in parts if len(planes)]
+        return Fragments(self._type, torch.cat(turned))
+
+    def power_spectrum(self) -> Tensor:
+        """Return Σ_m |f_l^m|² of each fragment, degree by degree: (batch, n_channels)."""
+        powers = [planes.square().sum(dim=(1, 2)) for planes in self.all_planes()]
+        return torch.cat(powers).T
+
+    def norms(self) -> Tensor:
+        """Return the norm of each fragment, degree by degree: (batch, n_channels)."""
+        norms = [torch.linalg.vector_norm(planes, dim=(1, 2)) for planes in self.all_planes()]
+        return torch.cat(norms).T
+
+    def to(self, *args: Any, **kwargs: Any) -> Fragments:
+        """Return the fragments in another precision or on another device, as ``Tensor.to`` does.
+
+        A complex precision means that of its planes.
+        """
+        args = tuple(_REAL_OF.get(a, a) if isinstance(a, torch.dtype) else a for a in args)
+        if "dtype" in kwargs:
+            kwargs["dtype"] = _REAL_OF.get(kwargs["dtype"], kwargs["dtype"])
+        return Fragments(self._type, self.packed.to(*args, **kwargs))
+
+    def requires_grad_(self, requires_grad: bool = True) -> Fragments:
+        """Ask for gradients of these numbers, in place; return the fragments themselves."""
+        self.packed.requires_grad_(requires_grad)
+        return self
+
+    def detach(self) -> Fragments:
+        """Return the same numbers without their history."""
+        return Fragments(self._type, self.packed.detach())
+
+    def clone(self) -> Fragments:
+        """Return a copy that shares no memory."""
+        return Fragments(self._type, self.packed.clone())
+
+    def __add__(self, other: Fragments) -> Fragments:
+        if not isinstance(other, Fragments):
+            return NotImplemented
+        check_alike(self, other)
+        return Fragments(self._type, self.packed + other.packed)
+
+    def __mul__(self, factor: float) -> Fragments:
+        if not isinstance(factor, int | float):
+            return NotImplemented
+        return Fragments(self._type, self.packed * factor)
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        facts = [self._type.to_irreps(), f"batch={self.batch_size}"]
+        facts.append(str(self.dtype).removeprefix("torch."))
+        facts += [] if self.device.type == "cpu" else [str(self.device)]
+        facts += ["requires_grad"] if self.requires_grad else []
+        return f"Fragments({', '.join(facts)})"
+
+
+def _flatten(fragments: Fragments) -> tuple[list[Tensor], FragmentType]:
+    return [fragments.packed], fragments.type
+
+
+def _unflatten(leaves: Iterable[Any], fragment_type: FragmentType) -> Fragments:
+    # Torch puts all kinds of leaves where a tensor was, so nothing is checked.
+    fragments = object.__new__(Fragments)
+    fragments._type = fragment_type
+    (fragments.packed,) = leaves
+    return fragments
+
+
+# Lets torch.export return fragments, and DistributedDataParallel find the tensor in them.
+_pytree.register_pytree_node(Fragments, _flatten, _unflatten)
+
+
+def check_alike(first: Fragments, second: Fragments) -> None:
+    """Raise where two activations differ in type, batch, precision or device."""
+    for what in ("type", "batch_size", "dtype", "device"):
+        one, other = getattr(first, what), getattr(second, what)
+        if one != other:
+            raise ValueError(
+                f"fragments differ in {what.replace('_', ' ')}: {one} on one side, "
+                f"{other} on the other."
+            )
+
+
+def check_input(
+    module: str, expected: FragmentType, fragments: object, like: Tensor | None = None
+) -> None:
+    """Raise where a layer cannot take these fragments; name both sides.
+
+    ``like`` is one of the layer's own tensors, whose precision and device must be met.
+    """
+    if not isinstance(fragments, Fragments):
+        raise TypeError(
+            f"{module} takes Fragments of {expected}, got {type(fragments).__name__}; "
+            "make them with Fragments.from_complex or SphericalTransform."
+        )
+    if fragments.type != expected:
+        raise ValueError(f"{module} takes {expected}, got fragments of {fragments.type}.")
+    if like is None:
+        return
+    if fragments.dtype != like.dtype:
+        raise ValueError(
+            f"{module} is in {like.dtype}, its input in {fragments.dtype}: "
+            f"call .to({like.dtype}) on the fragments or .to({fragments.dtype}) on the module."
+        )
+    if fragments.device != like.device:
+        raise ValueError(
+            f"{module} is on {like.device}, its input on {fragments.device}: "
+            "move one of them with .to(device)."
+        )
+
+
+def _check_parts(parts: Sequence[Tensor]) -> None:
+    """Raise where the tensors are not (batch, 2l + 1, τ_l), complex, of one batch and precision."""
+    first = parts[0]
+    for l, part in enumerate(parts):
+        if part.ndim != 3 or part.shape[1] != 2 * l + 1:
+            raise ValueError(
+                f"degree {l} takes a tensor (batch, {2 * l + 1}, channels), got shape "
+                f"{tuple(part.shape)}."
+            )
+        if part.dtype not in _REAL_OF:
+            raise ValueError(f"degree {l} must be complex64 or complex128, got {part.dtype}.")
+        if part.shape[0] != first.shape[0]:
+            raise ValueError(
+                f"degree 0 has {first.shape[0]} samples and degree {l} has {part.shape[0]}."
+            )
+        if part.dtype != first.dtype or part.device != first.device:
+            raise ValueError(
+                f"degree 0 is {first.dtype} on {first.device} and degree {l} is {part.dtype} "
+                f"on {part.device}: bring all to one precision and device."
+            )
+
+
+def _to_complex(planes: Tensor) -> Tensor:
+    """Return (batch, 2l + 1, τ), complex, of planes (τ, 2, 2l + 1, batch)."""
+    real, imaginary = planes.unbind(1)
+    return torch.complex(real, imaginary).permute(2, 1, 0)
+
+
+def _turn(planes: Tensor, wigner: Tensor) -> Tensor:
+    """Return the packed rows of D f for planes (τ, 2, 2l + 1, batch)."""
+    real, imaginary = planes[:, 0], planes[:, 1]
+    d_real, d_imaginary = wigner.real.to(planes.dtype), wigner.imag.to(planes.dtype)
+    product = "mn,cnb->cmb" if wigner.ndim == 2 else "bmn,cnb->cmb"
+    turned = torch.stack(
+        [
+            torch.einsum(product, d_real, real) - torch.einsum(product, d_imaginary, imaginary),
+            torch.einsum(product, d_real, imaginary) + torch.einsum(product, d_imaginary, real),
+        ],
+        dim=1,
+    )
+    return turned.flatten(0, 2)

@@ -1,0 +1,41 @@
+"""Layers and networks on fragments that commute with every rotation.
+
+.. code-block:: text
+
+    Fragments ── ClebschGordanLayer ── norm ── … ──> Fragments ── Invariants ── head ──> scores
+                  │ products: _pairs (which), _product_numba | _torch | _reference (how)
+                  └ CovariantLinear (the residual's)
+
+`equivariance_error` measures how exactly any of them does; `save_network` and `load_network` keep
+them in files.
+"""
+
+from vicinal.sphere.nn._equivariance import equivariance_error, precision_of
+from vicinal.sphere.nn._files import (
+    load_network,
+    read_configuration,
+    save_network,
+    saveable,
+)
+from vicinal.sphere.nn._head import InvariantBatchNorm
+from vicinal.sphere.nn._invariants import Invariants
+from vicinal.sphere.nn._linear import CovariantLinear
+from vicinal.sphere.nn._network import ClebschGordanNet
+from vicinal.sphere.nn._normalisation import CovariantBatchNorm, SampleNorm
+from vicinal.sphere.nn._product import ClebschGordanLayer
+
+__all__ = [
+    "ClebschGordanLayer",
+    "ClebschGordanNet",
+    "CovariantBatchNorm",
+    "CovariantLinear",
+    "InvariantBatchNorm",
+    "Invariants",
+    "SampleNorm",
+    "equivariance_error",
+    "load_network",
+    "precision_of",
+    "read_configuration",
+    "save_network",
+    "saveable",
+]

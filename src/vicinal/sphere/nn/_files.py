@@ -1,0 +1,141 @@
+"""Networks as files: weights, and beside them what the network is, in JSON."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+
+from vicinal._writing import write_atomically
+from vicinal.sphere.training import load_weights, read_tensors, write_checkpoint
+
+FORMAT = "vicinal network 1"
+_PARTS = {"format": str, "version": str, "network": str, "settings": dict, "facts": dict}
+_NETWORKS: dict[str, type[nn.Module]] = {}
+
+Network = TypeVar("Network", bound=type[nn.Module])
+
+
+def saveable(network: Network) -> Network:
+    """Let a class of networks be saved: its instances keep ``settings``, what ``__init__`` took."""
+    _NETWORKS[network.__name__] = network
+    return network
+
+
+def save_network(network: nn.Module, path: Path, facts: dict[str, Any] | None = None) -> None:
+    """Write a network's weights to a file and what it is to the ``.json`` beside it.
+
+    Parameters
+    ----------
+    network : a network whose class is `saveable`
+    path : Path
+        Of the weights, ``….pt``.
+    facts : dict of JSON values, optional
+        What whoever uses the network needs besides, such as the names of classes.
+    """
+    from vicinal import __version__
+
+    if type(network).__name__ not in _NETWORKS:
+        raise ValueError(f"a {type(network).__name__} cannot be saved as a network.")
+    settings: Any = network.settings
+    content = {
+        "format": FORMAT,
+        "version": __version__,
+        "network": type(network).__name__,
+        "settings": settings,
+        "facts": facts or {},
+    }
+    write_checkpoint(network.state_dict(), path)
+    write_atomically(path.with_suffix(".json"), json.dumps(content, indent=2) + "\n")
+
+
+def load_network(path: str | Path) -> nn.Module:
+    """Return a trained network, in evaluation mode.
+
+    Parameters
+    ----------
+    path : the folder of a training, or its ``network.pt``
+        Beside the weights lies ``network.json``, which says what they are weights of. Reading
+        them runs no code.
+
+    Raises
+    ------
+    ValueError
+        Where a file is missing or spoilt, or the two do not fit together: names or shapes of
+        weights that the network does not have or lacks, NaN among them.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from vicinal.sphere import ClebschGordanNet, FragmentType, load_network
+    >>> from vicinal.sphere.nn import save_network
+    >>> net = ClebschGordanNet(FragmentType([1, 1]), FragmentType([2, 2]), 1, n_outputs=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_network(net, pathlib.Path(folder) / "network.pt")
+    ...     load_network(folder).types
+    (FragmentType([1, 1]), FragmentType([2, 2]))
+    """
+    weights = weights_path(path)
+    content = read_configuration(path)
+    tensors = read_tensors(weights, "file of weights")
+    network = _build(content, weights.with_suffix(".json"))
+    network.to(_precision(tensors))
+    load_weights(network, tensors, weights)
+    return network.eval()
+
+
+def read_configuration(path: str | Path) -> dict[str, Any]:
+    """Return what the JSON file beside a network's weights says."""
+    file = weights_path(path).with_suffix(".json")
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(
+            f"{file} cannot be read ({error.strerror}); a network is its weights and this file."
+        ) from error
+    except ValueError as error:
+        raise ValueError(f"{file} is no JSON: {error}.") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        found = content.get("format") if isinstance(content, dict) else type(content).__name__
+        raise ValueError(f"{file} does not describe a network: format {FORMAT!r}, got {found!r}.")
+    for name, kind in _PARTS.items():
+        if not isinstance(content.get(name), kind):
+            raise ValueError(f"{file}: {name} must be a {kind.__name__}.")
+    return content
+
+
+def weights_path(path: str | Path) -> Path:
+    """Return the file of weights that a path names: itself, beside it, or within a folder."""
+    path = Path(path)
+    if path.is_dir():
+        path = path / "network.pt"
+    return path.with_suffix(".pt") if path.suffix == ".json" else path
+
+
+def _build(content: dict[str, Any], file: Path) -> nn.Module:
+    name, settings = content["network"], content["settings"]
+    if name not in _NETWORKS:
+        raise ValueError(f"{file}: no network {name!r}; there are {', '.join(sorted(_NETWORKS))}.")
+    known = inspect.signature(_NETWORKS[name]).parameters
+    for setting in settings:
+        if setting not in known:
+            raise ValueError(f"{file}: {name} has no setting {setting!r}.")
+    missing = [
+        of for of, p in known.items() if p.default is inspect.Parameter.empty and of not in settings
+    ]
+    if missing:
+        raise ValueError(f"{file}: {name} needs the setting {missing[0]!r}, which is not there.")
+    try:
+        return _NETWORKS[name](**settings)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{file}: the settings of {name} make no network: {error}") from error
+
+
+def _precision(tensors: dict[str, Any]) -> torch.dtype:
+    """Return the precision of weights: double where any is."""
+    kinds = {getattr(value, "dtype", None) for value in tensors.values()}
+    return torch.float64 if torch.float64 in kinds else torch.float32

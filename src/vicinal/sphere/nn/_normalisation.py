@@ -1,0 +1,119 @@
+"""Keeping fragments at one scale without turning them: only whole norms are looked at."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
+from vicinal.sphere.training import sum_over_processes
+
+
+class CovariantBatchNorm(nn.Module):
+    """Divide each fragment by the standard deviation of its entries over the batch.
+
+    f_c ↦ f_c / sqrt(v_c + eps),   v_c = mean over samples of Σ_m |f_c^m|² / (2l + 1)
+
+    The mean square of a whole fragment does not depend on how the sample is turned, so the layer
+    commutes with every rotation. There is no mean to subtract and nothing is learned. In training
+    v is the batch's (all processes' where several train together), in evaluation a running mean.
+
+    Parameters
+    ----------
+    fragment_type : FragmentType
+    momentum : float
+        Share of the newest batch in the running mean.
+    eps : float
+        Added to the variance.
+
+    Attributes
+    ----------
+    running_variance : Tensor of shape (n_channels,)
+        In the state_dict.
+    """
+
+    running_variance: Tensor
+    channel_of_row: Tensor
+    entries: Tensor
+
+    def __init__(
+        self, fragment_type: FragmentType, *, momentum: float = 0.1, eps: float = 1e-5
+    ) -> None:
+        super().__init__()
+        self.type_in = self.type_out = FragmentType(fragment_type)
+        self.momentum, self.eps = momentum, eps
+        self.register_buffer("running_variance", torch.ones(self.type_in.n_channels))
+        entries = [2 * l + 1 for l, t in enumerate(self.type_in.tau) for _ in range(t)]
+        rows = torch.tensor(entries).mul(2)
+        channels = torch.arange(len(entries)).repeat_interleave(rows)
+        self.register_buffer("entries", torch.tensor(entries).float(), persistent=False)
+        self.register_buffer("channel_of_row", channels, persistent=False)
+
+    def forward(self, fragments: Fragments) -> Fragments:
+        """Return the fragments divided by their channel's standard deviation."""
+        check_input("CovariantBatchNorm", self.type_in, fragments, self.running_variance)
+        variance = self._batch_variance(fragments) if self.training else self.running_variance
+        scale = torch.rsqrt(variance + self.eps)[self.channel_of_row]
+        return Fragments(self.type_in, fragments.packed * scale[:, None])
+
+    def extra_repr(self) -> str:
+        """Return what printing the module shows."""
+        return f"{self.type_in.to_irreps()}, momentum={self.momentum}, eps={self.eps}"
+
+    def _batch_variance(self, fragments: Fragments) -> Tensor:
+        if not fragments.batch_size:
+            raise ValueError("CovariantBatchNorm needs samples to learn from, got a batch of none.")
+        power = fragments.packed.square().sum(dim=1)
+        power = torch.zeros_like(self.entries).index_add(0, self.channel_of_row, power)
+        total = sum_over_processes(torch.cat([power, power.new_tensor([fragments.batch_size])]))
+        variance = total[:-1] / (total[-1] * self.entries)
+        with torch.no_grad():
+            self.running_variance.lerp_(variance.detach(), self.momentum)
+        return variance
+
+
+class SampleNorm(nn.Module):
+    """Divide the fragments of each sample and degree by their root mean square.
+
+    F_l ↦ F_l / sqrt(mean_c |F_l,c|² / (2l + 1) + eps)
+
+    Products of products have heavy tails: with batch statistics alone, the norms of single samples
+    spread over orders of magnitude after a few layers. This brings each sample back, by a number
+    that no rotation changes. Nothing is learned and nothing is kept.
+
+    Parameters
+    ----------
+    fragment_type : FragmentType
+    eps : float
+        Added to the mean square, so that samples without power of a degree stay small there.
+    """
+
+    members: Tensor
+    entries: Tensor
+    degree_of_row: Tensor
+
+    def __init__(self, fragment_type: FragmentType, *, eps: float = 0.01) -> None:
+        super().__init__()
+        self.type_in = self.type_out = FragmentType(fragment_type)
+        self.eps = eps
+        tau = self.type_in.tau
+        degrees = torch.arange(len(tau)).repeat_interleave(
+            torch.tensor([2 * t * (2 * l + 1) for l, t in enumerate(tau)])
+        )
+        # Whole numbers, so that nothing is rounded when the module's precision changes.
+        members = torch.nn.functional.one_hot(degrees, len(tau)).T.float()
+        entries = torch.tensor([max(1, t * (2 * l + 1)) for l, t in enumerate(tau)])
+        self.register_buffer("members", members, persistent=False)
+        self.register_buffer("entries", entries.float()[:, None], persistent=False)
+        self.register_buffer("degree_of_row", degrees, persistent=False)
+
+    def forward(self, fragments: Fragments) -> Fragments:
+        """Return the fragments, each sample and degree at root mean square one."""
+        check_input("SampleNorm", self.type_in, fragments, self.members)
+        power = self.members @ fragments.packed.square() / self.entries
+        scale = torch.rsqrt(power + self.eps)[self.degree_of_row]
+        return Fragments(self.type_in, fragments.packed * scale)
+
+    def extra_repr(self) -> str:
+        """Return what printing the module shows."""
+        return f"{self.type_in.to_irreps()}, eps={self.eps}"

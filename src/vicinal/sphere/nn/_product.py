@@ -1,0 +1,171 @@
+"""The Clebsch–Gordan layer: products of fragments, projected on degrees and mixed down."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
+from vicinal.sphere.nn import _product_reference, _product_torch
+from vicinal.sphere.nn._linear import CovariantLinear
+from vicinal.sphere.nn._pairs import Pairing, make_pairing
+
+BACKENDS = ("auto", "numba", "torch", "reference")
+
+
+class ClebschGordanLayer(nn.Module):
+    """Multiply fragments with each other, project on degrees and mix the products down.
+
+    out_l = Σ_{l1, l2} C_{l1,l2,l}ᵀ [f_l1 ⊗ f_l2] W_l,    |l1 − l2| ≤ l ≤ min(l1 + l2, L)
+
+    the only non-linearity a spherical network needs: it commutes with every rotation exactly
+    [kondor2018]. Products are made, mixed and dropped a pair of degrees at a time, and made again
+    for the gradient, so memory grows with the activations, not with the products.
+
+    Parameters
+    ----------
+    type_in, type_out : FragmentType
+    pairs : {"ordered", "unordered", "tree", "channelwise"}
+        Which fragments meet. "ordered" has a weight for each pair in either order, as published;
+        swapping the factors only changes the sign by (−1)^(l1+l2−l), so the two weights are added
+        before the product and it costs what "unordered" costs, which has one weight for both.
+        "tree" keeps, for each output degree, a spanning tree of least cost of the pairs of
+        degrees; "channelwise" multiplies channel i with channel i only.
+    residual : bool
+        Add the input to the output: as it is where both types are equal, else through a
+        CovariantLinear on the degrees they share.
+    real : bool
+        Real weights, and a factor i where l1 + l2 − l is odd: keeps f_l^{−m} = (−1)^m conj f_l^m.
+    backend : {"auto", "numba", "torch", "reference"}
+        "numba": compiled kernels for the CPU; "torch": plain operations, any device; "reference":
+        the formula as it stands, dense and slow; "auto": "numba" on the CPU, else "torch". All
+        give the same numbers to rounding.
+
+    Attributes
+    ----------
+    weight : Parameter of shape (n, 2), or (n,) where ``real``
+        The W_l one after the other; ``weight_matrix(l)`` is one of them, complex (fan-in, τ_l).
+
+    Examples
+    --------
+    >>> from vicinal.sphere import ClebschGordanLayer, Fragments, FragmentType
+    >>> layer = ClebschGordanLayer(FragmentType([4, 3, 2]), FragmentType([5, 2]))
+    >>> layer(Fragments.randn(layer.type_in, batch=6))
+    Fragments(5x0e+2x1e, batch=6, float32, requires_grad)
+    """
+
+    def __init__(
+        self,
+        type_in: FragmentType,
+        type_out: FragmentType,
+        *,
+        pairs: str = "ordered",
+        residual: bool = False,
+        real: bool = False,
+        backend: str = "auto",
+    ) -> None:
+        super().__init__()
+        if backend not in BACKENDS:
+            raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}.")
+        self.type_in, self.type_out = FragmentType(type_in), FragmentType(type_out)
+        self.pairs, self.residual, self.real, self.backend = pairs, residual, real, backend
+        self.pairing: Pairing = make_pairing(self.type_in, self.type_out, pairs)
+        shape = (self.pairing.n_weights,) if real else (self.pairing.n_weights, 2)
+        self.weight = nn.Parameter(torch.empty(shape))
+        self.skip = _make_skip(self.type_in, self.type_out, real) if residual else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weights W ~ N(0, 1 / (2 fan-in)) for each part, so that variances add up to one."""
+        starts = self.pairing.weight_starts
+        with torch.no_grad():
+            for l, fan_in in enumerate(self.pairing.fan_in):
+                part = self.weight[starts[l] : starts[l + 1]]
+                if len(part):
+                    part.normal_(0, 1 / math.sqrt((1 if self.real else 2) * fan_in))
+        if isinstance(self.skip, CovariantLinear):
+            self.skip.reset_parameters()
+
+    def weight_matrix(self, l: int) -> Tensor:
+        """Return W_l, complex (fan-in, τ_l); rows run over [l1, l2][i][j]."""
+        starts = self.pairing.weight_starts
+        part = self.weight[starts[l] : starts[l + 1]]
+        if self.real:
+            part = torch.stack([part, torch.zeros_like(part)], dim=-1)
+        return torch.view_as_complex(part).view(self.pairing.fan_in[l], self.type_out[l])
+
+    def forward(self, fragments: Fragments) -> Fragments:
+        """Return the mixed products of the fragments, plus the input where ``residual``."""
+        check_input("ClebschGordanLayer", self.type_in, fragments, self.weight)
+        # A compiled graph calls the product as it is; importing the compiler costs a second and a
+        # half, so that is left to those who use it.
+        multiply = self._multiply
+        if torch.compiler.is_compiling():
+            multiply = torch.compiler.disable(self._multiply)
+        mixed = multiply(fragments)
+        return mixed if self.skip is None else mixed + _skip(self.skip, fragments, self.type_out)
+
+    def _multiply(self, fragments: Fragments) -> Fragments:
+        on_cpu = fragments.device.type == "cpu"
+        if self.backend == "numba" and not on_cpu:
+            raise ValueError(
+                f"the numba backend runs on the CPU, the fragments are on {fragments.device}: "
+                "use backend='auto'."
+            )
+        if self.backend == "reference":
+            folded = fold(self.weight, self.pairing)
+            return _product_reference.multiply_and_mix(fragments, folded, self.pairing)
+        if self.backend == "torch" or not on_cpu:
+            folded = fold(self.weight, self.pairing)
+            return _product_torch.multiply_and_mix(fragments, folded, self.pairing)
+        from vicinal.sphere.nn import (
+            _product_numba,  # numba is slow to import, and may not be needed
+        )
+
+        return _product_numba.multiply_and_mix(fragments, self.weight, self.pairing)
+
+    def extra_repr(self) -> str:
+        """Return what printing the module shows."""
+        types = f"{self.type_in.to_irreps()} -> {self.type_out.to_irreps()}"
+        extras = (", residual" if self.residual else "") + (", real" if self.real else "")
+        return f"{types}, pairs={self.pairs!r}{extras}"
+
+
+def fold(weight: Tensor, pairing: Pairing) -> Tensor:
+    """Return the folded weights V = W[first] ± W[second], (n_folded, 2); i V for real odd ones."""
+    first, second, sign, odd = (
+        torch.from_numpy(table).to(weight.device)
+        for table in (pairing.first, pairing.second, pairing.sign, pairing.odd)
+    )
+    if weight.ndim == 2:
+        return weight[first] + sign.to(weight.dtype)[:, None] * weight[second]
+    folded = weight[first] + sign.to(weight.dtype) * weight[second]
+    zero = torch.zeros_like(folded)
+    return torch.stack([torch.where(odd, zero, folded), torch.where(odd, folded, zero)], dim=-1)
+
+
+def _make_skip(type_in: FragmentType, type_out: FragmentType, real: bool) -> nn.Module:
+    if type_in == type_out:
+        return nn.Identity()
+    known = [type_in[l] if l <= type_in.l_max else 0 for l in range(len(type_out))]
+    shared = [t if n else 0 for t, n in zip(type_out.tau, known, strict=True)]
+    if not any(shared):
+        raise ValueError(f"no residual from {type_in} to {type_out}: they share no degree.")
+    return CovariantLinear(type_in, FragmentType(shared), real=real)
+
+
+def _skip(skip: nn.Module, fragments: Fragments, type_out: FragmentType) -> Fragments:
+    """Return the input in the output's type, zero where the input has no such degree."""
+    carried: Fragments = skip(fragments)
+    if carried.type == type_out:
+        return carried
+    batch = fragments.batch_size
+    parts = [
+        carried.planes(l).reshape(-1, batch)
+        if carried.type[l]
+        else carried.packed.new_zeros(2 * t * (2 * l + 1), batch)
+        for l, t in enumerate(type_out.tau)
+    ]
+    return Fragments(type_out, torch.cat(parts))

@@ -1,0 +1,105 @@
+"""What a Clebsch–Gordan layer multiplies, as arrays for the compiled kernel, and room to do it."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from vicinal._kernels import _clebsch_gordan as kernels
+from vicinal._kernels._clebsch_gordan import Scratch, Tables
+from vicinal._kernels._tiles import ROW_BYTES, TILE_WIDTH
+from vicinal._types import AnyArray, FloatArray
+from vicinal.sphere.harmonic import clebsch_gordan
+from vicinal.sphere.nn._pairs import Block, Pairing
+
+# Columns of a block are worked on together as long as their projections fit in a cache.
+MOST_PROJECTED_BYTES = 1 << 20
+
+_of_this_thread = threading.local()
+
+
+@cache
+def make_tables(pairing: Pairing, dtype: np.dtype[Any]) -> Tables:
+    """Return the arrays that tell the kernel what to multiply."""
+    rows_in, rows_out = pairing.type_in.row_starts(), pairing.type_out.row_starts()
+    blocks: list[tuple[int, ...]] = []
+    degrees: list[tuple[int, ...]] = []
+    columns: list[list[int]] = []
+    coefficients: list[FloatArray] = []
+    for block in pairing.blocks:
+        orders = len(coefficients)
+        coefficients += _coefficients(block)
+        for low, high in _parts(block):
+            places = (rows_in[block.l1], rows_in[block.l2], high - low, len(columns))
+            blocks.append((block.l1, block.l2, *places, len(block.degrees), len(degrees), orders))
+            columns += block.columns[low:high].tolist()
+            for l, n, start in zip(block.degrees, block.n_used, block.starts, strict=True):
+                channels = pairing.type_out[l]
+                used = min(max(n - low, 0), high - low)
+                degrees.append((l, used, start + low * channels, rows_out[l], channels))
+    starts = np.cumsum([0, *map(len, coefficients)])
+    return Tables(
+        blocks=np.array(blocks, dtype=np.int64),
+        degrees=np.array(degrees, dtype=np.int64),
+        columns=np.array(columns, dtype=np.int64),
+        starts=starts.astype(np.int64),
+        coefficients=np.concatenate(coefficients).astype(dtype),
+    )
+
+
+def _coefficients(block: Block) -> list[FloatArray]:
+    """Return, for each order m, the coefficients of the degrees with l ≥ |m|, row by row."""
+    l1, l2, top = block.l1, block.l2, block.degrees[-1]
+    tables = {l: clebsch_gordan(l1, l2, l).numpy() for l in block.degrees}
+    found = []
+    for m in range(-top, top + 1):
+        m1 = np.arange(max(-l1, m - l2), min(l1, m + l2) + 1)
+        rows = [t[m1 + l1, m - m1 + l2, m + l] for l, t in tables.items() if l >= abs(m)]
+        found.append(np.concatenate(rows))
+    return found
+
+
+def _parts(block: Block) -> list[tuple[int, int]]:
+    """Return ranges of columns whose projections fit in a cache."""
+    n = len(block.columns)
+    one = 2 * ROW_BYTES * len(block.degrees) * (2 * block.degrees[-1] + 1)
+    at_once = max(2, MOST_PROJECTED_BYTES // one)
+    return [(low, min(low + at_once, n)) for low in range(0, n, at_once)]
+
+
+def take_scratch(pairing: Pairing, dtype: np.dtype[Any], *, backward: bool) -> Scratch:
+    """Return the rows that the calling thread works on; they are its own until it asks again."""
+    ends = list(accumulate(_scratch_sizes(pairing, dtype, backward), initial=0))
+    rows = _take_rows(ends[-1]).view(dtype).reshape(ends[-1], -1)
+    return Scratch(*(rows[start:end] for start, end in pairwise(ends)))
+
+
+@cache
+def _scratch_sizes(pairing: Pairing, dtype: np.dtype[Any], backward: bool) -> list[int]:
+    """Return how many rows each part of the scratch has."""
+    tables = make_tables(pairing, dtype)
+    blocks = tables.blocks
+    width = -(-2 * blocks[:, kernels.N_COLUMNS] // TILE_WIDTH) * TILE_WIDTH
+    last = blocks[:, kernels.DEGREE_AT] + blocks[:, kernels.N_DEGREES] - 1
+    orders = 2 * tables.degrees[last, kernels.DEGREE] + 1
+    projected = width * blocks[:, kernels.N_DEGREES]
+    return [
+        pairing.type_in.n_rows,
+        pairing.type_in.n_rows if backward else 0,
+        pairing.type_out.n_rows,
+        int((width * (2 * blocks[:, kernels.L2] + 1)).max()),
+        int((projected * (orders if backward else 1)).max()),
+        int(projected.max()) if backward else 0,
+    ]
+
+
+def _take_rows(n_rows: int) -> AnyArray:
+    """Return bytes that begin at a row's boundary; fresh memory would cost a fault a page."""
+    memory: AnyArray | None = getattr(_of_this_thread, "memory", None)
+    if memory is None or len(memory) < (n_rows + 1) * ROW_BYTES:
+        memory = _of_this_thread.memory = np.empty((n_rows + 1) * ROW_BYTES, np.uint8)
+    return memory[-memory.ctypes.data % ROW_BYTES :][: n_rows * ROW_BYTES]
