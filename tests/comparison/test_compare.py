@@ -138,7 +138,12 @@ def test_a_comparison_shows_itself(wine, tmp_path):
 def test_the_rows_of_a_name_are_read_once(monkeypatch):
     reads = []
     load = _rows.load_dataset
-    monkeypatch.setattr(_rows, "load_dataset", lambda name: reads.append(name) or load(name))
+
+    def counted(name):
+        reads.append(name)
+        return load(name)
+
+    monkeypatch.setattr(_rows, "load_dataset", counted)
     vicinal.compare("wine", methods=["lda"], k=3)
     assert reads == ["wine"]
 

@@ -184,14 +184,20 @@ def test_one_fit_that_serves_several_k_is_kept_for_each(tmp_path):
     Measurer(wine()).measure(cell, tmp_path)
     found = [read_exhibit(exhibit_path(tmp_path, key)) for key in cell.keys().values()]
     assert [(e.k, len(e.examples[0].after)) for e in found if e is not None] == [(3, 3), (5, 5)]
+    assert found[0] is not None
+    assert found[1] is not None
     assert_array_equal(found[0].map_after, found[1].map_after)
 
 
 def test_nothing_is_fitted_again_to_be_shown(tmp_path, monkeypatch):
-    fits = []
-    monkeypatch.setattr(
-        LDA, "fit", lambda self, X, y, fit=LDA.fit: fits.append(1) or fit(self, X, y)
-    )
+    fits: list[int] = []
+    fit = LDA.fit
+
+    def counted(self, X, y):
+        fits.append(len(X))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(LDA, "fit", counted)
     setting = Setting(source_of(wine()), {"scale": "zscore"}, "kfold", {"n_folds": 5})
     measurer = Measurer(wine())
     for method in ("euclidean", "lda"):

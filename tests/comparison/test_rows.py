@@ -100,7 +100,12 @@ def test_a_fold_asked_for_again_is_not_prepared_again(tmp_path):
 def test_rows_are_read_once_for_all_folds(tmp_path, monkeypatch):
     reads = []
     read = _rows.read_table
-    monkeypatch.setattr(_rows, "read_table", lambda *a, **k: reads.append(1) or read(*a, **k))
+
+    def counted(*arguments, **options):
+        reads.append(arguments)
+        return read(*arguments, **options)
+
+    monkeypatch.setattr(_rows, "read_table", counted)
     keeper = FoldKeeper()
     setting = Setting(table(tmp_path), {"scale": "zscore"}, "kfold", {"n_folds": 4})
     keeper.folds(setting)

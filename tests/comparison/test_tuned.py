@@ -38,7 +38,8 @@ def made_up(task: Task, n: int = 120) -> tuple[AnyArray, AnyArray, tuple[Fold, .
     X = random.normal(size=(n, 3))
     score = X[:, 0] + 0.3 * random.normal(size=n)
     y = np.digitize(score, [-0.5, 0.5]) if task == "classification" else score
-    return X, y, kfold(n, 2, labels=y if task == "classification" else None, seed=0)
+    labels = y.astype(np.int64) if task == "classification" else None
+    return X, y, kfold(n, 2, labels=labels, seed=0)
 
 
 def error_of(predicted: AnyArray, truth: AnyArray, task: Task) -> float:

@@ -207,7 +207,7 @@ def _draw_plane(places: FloatArray, targets: FloatArray, exhibit: Exhibit, task:
 
 
 def render_svg(
-    draw: Callable[[Axes], None], name: str, alt: str, size: tuple[float, float]
+    draw: Callable[[Axes], object], name: str, alt: str, size: tuple[float, float]
 ) -> Markup:
     """Return a drawing as SVG inside HTML: themed, without ids that two drawings could share.
 
