@@ -25,9 +25,8 @@ def rows(n=1200, d=6, n_classes=4, seed=0):
 
 def fitted(search, **options):
     X, y = rows()
-    return MLNG(
-        init="identity", learning_rate=0.03, max_iter=3, candidates=search, random_state=0, **options
-    ).fit(X, y)  # fmt: skip
+    told = {"init": "identity", "learning_rate": 0.03, "max_iter": 3, "random_state": 0}
+    return MLNG(candidates=search, **told, **options).fit(X, y)
 
 
 def test_few_rows_are_searched_exactly_and_very_many_approximately():
