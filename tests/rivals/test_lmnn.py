@@ -88,7 +88,7 @@ def test_every_start_learns_a_map_of_the_size_asked_for(init, n_components):
     X, y = noisy_iris()
     learner = LMNN(init=init, n_components=n_components, random_state=0).fit(X, y)
     assert learner.components_.shape == (n_components or 7, 7)
-    assert error(X, y, learner) < error(X, y, None)
+    assert mean_error(X, y, learner) < mean_error(X, y, None)
 
 
 def test_a_given_map_chooses_the_targets_anew():
