@@ -26,8 +26,8 @@ ROWS = (2_000, 8_000, 32_000, 128_000)
 FIXED = {"init": "lda", "learning_rate": 0.1, "max_iter": 12}
 FITS: dict[str, dict[str, Any]] = {
     "defaults": {},
-    "12 epochs, approximate lists": {**FIXED, "candidate_search": "approximate"},
-    "12 epochs, exact lists": {**FIXED, "candidate_search": "exact"},
+    "12 epochs, approximate lists": {**FIXED, "candidates": "approximate"},
+    "12 epochs, exact lists": {**FIXED, "candidates": "exact"},
 }
 RESULTS = Path(__file__).parent / "results" / "mlng_scaling.jsonl"
 PLOT = Path(__file__).parents[1] / "docs" / "_static" / "mlng_scaling.svg"
@@ -116,7 +116,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.draw:
         X, y = covertype()
-        MLNG(candidate_search="approximate", random_state=0).fit(X[:3000], y[:3000])
+        MLNG(candidates="approximate", random_state=0).fit(X[:3000], y[:3000])
         for name in options.fits or FITS:
             for rows in ROWS:
                 measure(X[:rows], y[:rows], name)

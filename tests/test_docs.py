@@ -153,7 +153,7 @@ def test_every_reference_has_one_entry() -> None:
 
 
 def test_every_method_cites_a_known_reference() -> None:
-    from vicinal.experiments._methods import list_methods
+    from vicinal.methods._table import list_methods
 
     text = (DOCS / "references.bib").read_text(encoding="utf-8")
     keys = set(re.findall(r"^@\w+\{\s*([^,\s]+)", text, flags=re.MULTILINE))

@@ -27,7 +27,8 @@ _HOMES = {
     "vicinal.rivals": ("Euclidean", "LDA", "LMNN", "NCA"),
     "vicinal.combine": ("AutoMetric", "MeanMetric"),
     "vicinal.scale": ("fit_distributed",),
-    "vicinal.report": ("plot_relevance", "plot_spectrum", "plot_summary"),
+    "vicinal.comparison": ("compare",),
+    "vicinal.report": ("Comparison", "plot_relevance", "plot_spectrum", "plot_summary"),
     "vicinal.index": ("ExactIndex", "BinaryIndex", "FaissIndex"),
     "vicinal.predict": (
         "KNNClassifier",

@@ -39,6 +39,7 @@ def test_each_method_has_a_row_and_each_size_a_column(run, tmp_path):
         ("euclidean", 48), ("euclidean", 96), ("lda", 48), ("lda", 96),
     }  # fmt: skip
     assert all(0 <= r["error_mean"] < 0.5 and r["fit_cpu_seconds"] >= 0 for r in records)
+    assert {r["error_sd"] for r in records} == {None}, "one split has no spread"
     code, _, said = run(*asked)
     assert code == 0
     assert "4 of 4 cells were measured by an earlier run" in said
@@ -57,3 +58,12 @@ def test_bad_input_is_refused_with_code_2(run, arguments, message):
     code, _, said = run(*arguments)
     assert code == 2
     assert message in said
+
+
+def test_a_learner_of_ones_own_is_found_where_one_works(run, tmp_path):
+    (tmp_path / "bench_learner.py").write_text(
+        "from vicinal import LDA\nclass Mine(LDA):\n    pass\n"
+    )
+    code, out, _ = run("wine", "--methods", "bench_learner:Mine", "--sizes", "60")
+    assert code == 0
+    assert "bench_learner:Mine" in out

@@ -42,7 +42,7 @@ def test_a_known_set_is_fitted_and_saved(run, tmp_path):
     assert done.code == 0
     assert "lda, k = 3, fitted on 178 rows of wine (13 features, classification)" in done.out
     assert "error on 45 held-out rows:" in done.out
-    assert "the distance listens most to:" in done.out
+    assert "features that weigh most in the distance:" in done.out
     assert done.out.rstrip().endswith(f"model: {model}")
     record = json.loads((tmp_path / "j").read_text())["records"][0]
     assert record.keys() >= FIELDS
@@ -61,7 +61,7 @@ def test_a_table_is_fitted_by_its_columns(run, fruit, tmp_path):
     assert done.code == 0
     assert "4 features" in done.out
     assert "held-out rows: 0.0 % (Euclidean: 0.0 %)" in done.out
-    assert "listens most to: grams" in done.out
+    assert "weigh most in the distance: grams" in done.out
     facts = read_metadata(model)
     assert (facts["target"], facts["method"], facts["k"]) == ("kind", "lda", 5)
     loaded = load_model(model)
@@ -188,7 +188,7 @@ def test_a_full_disk_keeps_the_old_model_and_exits_with_1(run, fruit, tmp_path):
     before = model.read_bytes()
     code = (
         "import resource, sys; from vicinal.cli import main;"
-        "import vicinal.experiments._table_models;"
+        "import vicinal.comparison._table_models;"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)); main()"
     )
     words = ["fit", str(wide), "--method", "euclidean", "-o", str(model)]
@@ -203,12 +203,12 @@ def test_a_full_disk_keeps_the_old_model_and_exits_with_1(run, fruit, tmp_path):
 
 
 def test_an_interrupted_fit_says_so_and_writes_nothing(run, fruit, tmp_path, monkeypatch):
-    from vicinal.experiments import _table_models
+    import vicinal.comparison
 
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_table_models, "fit_table", interrupt)
+    monkeypatch.setattr(vicinal.comparison, "fit_table", interrupt)
     done = run("fit", fruit, "--target", "kind", "-o", tmp_path / "m")
     assert done.code == 130
     assert done.err == "stopped; nothing was written.\n"
@@ -225,3 +225,55 @@ def test_what_is_piped_is_plain(fruit, tmp_path):
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
     assert done.stdout.count("\n") == 3
+
+
+def test_a_map_that_is_not_linear_claims_no_weights_of_features(run, tmp_path):
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(60, 2))
+    text = "".join(f"{a},{b},{np.sin(a):.6f}\n" for a, b in rows)
+    (tmp_path / "n.csv").write_text("a,b,height\n" + text)
+    words = ("--target", "height", "--method", "gdm", "-o", tmp_path / "m", "--no-error")
+    done = run("fit", tmp_path / "n.csv", *words)
+    assert done.code == 0, done.err
+    assert "weigh most" not in done.out
+    assert "listens" not in done.out
+
+
+LEARNER = """
+from vicinal import MetricLearner
+class Mine(MetricLearner):
+    def fit(self, X, y):
+        raise SystemExit("fitted after all")
+"""
+
+
+def test_a_learner_that_cannot_be_saved_is_refused_before_it_is_fitted(
+    run, fruit, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_learner.py").write_text(LEARNER)
+    words = ("--target", "kind", "--method", "own_learner:Mine", "-o", tmp_path / "m")
+    done = run("fit", fruit, *words)
+    assert done.code == 2
+    assert "Mine, which cannot be stored in a model file" in done.err
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_known_learner_by_its_path_is_fitted_and_saved(run, fruit, tmp_path):
+    words = ("--target", "kind", "--method", "vicinal.rivals:LDA", "-o", tmp_path / "m")
+    assert run("fit", fruit, *words).code == 0
+    assert load_model(tmp_path / "m")[-1].metric_.components_.shape[1] == 4
+
+
+def test_a_reference_is_no_model_of_neighbours(run, fruit, tmp_path):
+    words = ("--target", "kind", "--method", "svm", "-o", tmp_path / "m")
+    done = run("fit", fruit, *words)
+    assert done.code == 2
+    assert "svm asks no neighbours" in done.err
+
+
+def test_a_text_file_of_columns_is_a_table_too(run, fruit, tmp_path):
+    same = tmp_path / "fruit.txt"
+    same.write_text(fruit.read_text().replace(",", ";"))
+    words = ("--target", "kind", "--method", "lda", "-o", tmp_path / "m")
+    assert "4 features" in run("fit", same, *words).out

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from vicinal.cli._console import RunDisplay, describe_records, format_duration
-from vicinal.experiments import Cell, Progress, Setting, Source
+from vicinal.runs import Cell, Progress, Setting, Source
 
 CELL = Cell(Setting(Source("letter")), 1, "mlng", (3, 7))
 RECORD = {"status": "ok", "error": 0.0213, "fit_cpu_seconds": 1.5, "predict_cpu_seconds": 0.25}

@@ -22,7 +22,7 @@ from sklearn.datasets import load_wine
 
 from vicinal.cli import main
 
-LEARNERS = Path(__file__).parents[1] / "experiments"
+LEARNERS = Path(__file__).parents[1] / "runs"
 KILLS = int(os.environ.get("VICINAL_KILLS", "3"))
 METHODS = "lda,nca,misbehaving:Random,misbehaving:Slow"
 TIMED = ("seconds", "_mb")
@@ -171,7 +171,7 @@ def test_a_disk_that_fills_up_at_the_very_end_still_shows_the_table(tmp_path, mo
     def full(*arguments):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("vicinal.experiments._compare.write_results", full)
+    monkeypatch.setattr("vicinal.report._comparison.write_atomically", full)
     code, said = run_here(
         monkeypatch, capsys, "wine.csv", "--target", "target", "--methods", "euclidean", "--k", "3",
         "--folds", "2", "--out", "run")  # fmt: skip

@@ -33,9 +33,7 @@ def test_importing_loads_nothing_heavy(statement):
     assert loaded_by(statement) == set()
 
 
-@pytest.mark.parametrize(
-    "stage", ["data", "metric", "index", "predict", "report", "experiments", "scale"]
-)
+@pytest.mark.parametrize("stage", ["data", "metric", "index", "predict", "report", "runs", "scale"])
 def test_no_stage_loads_torch_or_dask(stage):
     assert loaded_by(f"import vicinal.{stage}") & {"torch", "dask"} == set()
 

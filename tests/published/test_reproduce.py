@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from vicinal.experiments._cells import record_key
-from vicinal.experiments._methods import get_method, import_factory, make_metric
-from vicinal.experiments._runner import Progress
+from vicinal.methods import get_method, make_learner
+from vicinal.methods._making import import_factory
 from vicinal.published import (
     Experiment,
     Outcome,
@@ -32,6 +31,7 @@ from vicinal.published._reproduce import (
     reproduce,
     summarise,
 )
+from vicinal.runs import Progress, record_key
 
 WINE = Experiment(
     name="nobody2000_euclidean_wine_zscore_k3",
@@ -89,7 +89,9 @@ def test_every_variant_makes_a_learner_of_its_k_and_a_seed() -> None:
     variants = [e for e in published_experiments() if e.variant]
     assert {(e.method, e.variant) for e in variants} == {("mlng", "as_published")}
     for e in variants:
-        learner = make_metric(get_method(learner_of(e)), e.parameters, int(e.k), seed=0)
+        learner = make_learner(
+            get_method(learner_of(e)), "classification", k=int(e.k), parameters=e.parameters
+        )
         assert type(learner).__name__ == "PublishedMLNG"
         assert (learner.n_neighbors, learner.random_state) == (e.k, 0)
 

@@ -13,9 +13,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from vicinal.comparison import SYNTHETIC
 from vicinal.data import list_datasets
-from vicinal.experiments._methods import list_methods
-from vicinal.experiments._synthetic import SYNTHETIC
+from vicinal.methods import list_methods
 from vicinal.published import (
     Experiment,
     _tables,

@@ -23,8 +23,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from vicinal._types import Comparison, Example, Exhibit, Neighbor, Portrait, Row, Task
-from vicinal.report import write_page
+from vicinal._types import Task
+from vicinal.report import Comparison, Example, Exhibit, Neighbor, Row, write_page
 
 KS = (1, 3, 7, 15)
 
@@ -79,31 +79,8 @@ def build_exhibit(**changes: Any) -> Exhibit:
         map_before=np.empty((0, 2)),
         map_after=np.empty((0, 2)),
         map_targets=np.empty(0),
-        relevance=np.empty(0),
-        feature_names=(),
-        spectrum=np.empty(0),
-        examples=(),
     )
     return replace(exhibit, **changes)
-
-
-def build_portrait(**changes: Any) -> Portrait:
-    """A portrait with nothing in it; name what differs."""
-    portrait = Portrait(
-        method="egop",
-        title="EGOP",
-        k=3,
-        eigenvalues=np.empty(0),
-        carries="the metric",
-        intervals=np.empty((0, 2)),
-        n_evaluations=0,
-        relevance=np.empty(0),
-        feature_names=(),
-        places=np.empty((0, 2)),
-        targets=np.empty(0),
-        directions=("0.80 width + 0.60 depth", "height"),
-    )
-    return replace(portrait, **changes)
 
 
 @dataclass(frozen=True)
@@ -259,7 +236,7 @@ def measure(name: str, data: Any, task: Task, shape: tuple[int, int] | None = No
         map_targets=after.y_train.astype(str) if task == "classification" else after.y_train,
         relevance=(L**2).sum(axis=0),
         feature_names=tuple(features),
-        spectrum=np.linalg.eigvalsh(L @ L.T)[::-1],
+        eigenvalues=np.linalg.eigvalsh(L @ L.T)[::-1],
         examples=_examples(before, after, task, features, shape),
         image_shape=shape,
     )
@@ -315,24 +292,25 @@ def diabetes_comparison() -> Comparison:
 
 
 def portray(comparison: Comparison) -> Comparison:
-    """The same with portraits of LDA, which has an exhibit, and of a method that has none."""
+    """The same with rows along directions, and beside LDA a method with intervals."""
     (exhibit,) = comparison.exhibits
-    values = np.sort(exhibit.spectrum)[::-1]
-    shared = {
-        "eigenvalues": values,
-        "relevance": exhibit.relevance,
-        "feature_names": exhibit.feature_names,
-        "image_shape": exhibit.image_shape,
-        "places": exhibit.map_after[:1000],
-        "targets": exhibit.map_targets[:1000],
-    }
-    intervals = np.column_stack([0.9 * values, 1.1 * values])
-    gradients = {"carries": "the mean squared gradient", "intervals": intervals}
-    portraits = (
-        build_portrait(method="lda", title="LDA", **shared),
-        build_portrait(**shared, **gradients, n_evaluations=500),
+    values = np.sort(exhibit.eigenvalues)[::-1]
+    shown = replace(
+        exhibit,
+        eigenvalues=values,
+        places=exhibit.map_after[:1000],
+        targets=exhibit.map_targets[:1000],
+        directions=("0.80 width + 0.60 depth", "height"),
     )
-    return replace(comparison, portraits=portraits)
+    other = replace(
+        shown,
+        method="egop",
+        title="EGOP",
+        carries="the mean squared gradient",
+        intervals=np.column_stack([0.9 * values, 1.1 * values]),
+        n_evaluations=500,
+    )
+    return replace(comparison, exhibits=(shown, other))
 
 
 @pytest.fixture(scope="session")
@@ -345,11 +323,6 @@ def portrayed_digits_comparison(digits_comparison: Comparison) -> Comparison:
 def portrayed_diabetes_comparison(diabetes_comparison: Comparison) -> Comparison:
     """A regression, with portraits."""
     return portray(diabetes_comparison)
-
-
-@pytest.fixture
-def make_portrait() -> Callable[..., Portrait]:
-    return build_portrait
 
 
 @pytest.fixture

@@ -7,21 +7,16 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-from vicinal.report._images import as_picture, data_address, png_bytes, to_bytes, unit_range
+from vicinal.report._images import as_picture, data_address, to_bytes
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (3, 5), (7, 4, 3)])
 def test_another_reader_sees_the_very_pixels_that_were_written(shape: tuple[int, ...]) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
-    read = matplotlib.image.imread(io.BytesIO(png_bytes(pixels)), format="png")
-    assert np.array_equal((read * 255).round().astype(np.uint8), pixels)
-
-
-def test_a_data_address_holds_the_file() -> None:
-    pixels = np.arange(12, dtype=np.uint8).reshape(3, 4)
     head, _, body = data_address(pixels).partition(",")
     assert head == "data:image/png;base64"
-    assert base64.b64decode(body) == png_bytes(pixels)
+    read = matplotlib.image.imread(io.BytesIO(base64.b64decode(body)), format="png")
+    assert np.array_equal((read * 255).round().astype(np.uint8), pixels)
 
 
 def test_rows_are_folded_into_pictures_and_large_ones_thinned() -> None:
@@ -48,5 +43,3 @@ def test_grey_values_saturate_and_survive_nan() -> None:
     values = np.array([-5.0, 0.0, 0.5, 1.0, 9.0, np.nan])
     assert to_bytes(values, 0.0, 1.0).tolist() == [0, 0, 128, 255, 255, 0]
     assert to_bytes(np.ones(2), 1.0, 1.0).tolist() == [0, 0]
-    assert unit_range(np.array([-1.0, 2.0, 4.0])).tolist() == [0.0, 0.5, 1.0]
-    assert unit_range(np.zeros(2)).tolist() == [0.0, 0.0]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vicinal._types import Exhibit
+from vicinal.report import Exhibit
 from vicinal.report._maps import MAX_POINTS, SIZE, agreement, draw_maps, make_key, place, push_apart
 
 MakeExhibit = Callable[..., Exhibit]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vicinal._types import Comparison, Example, Exhibit, Neighbor
+from vicinal.report import Comparison, Example, Exhibit, Neighbor
 from vicinal.report._neighbors import MAX_EXAMPLES, MAX_NEIGHBORS, show_examples
 
 MakeExhibit = Callable[..., Exhibit]

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from vicinal._types import Comparison, Row
-from vicinal.report._sentences import best_row, list_caveats, summarize
+from vicinal.report import Comparison, Duel, Row, best_neighbors, best_row
+from vicinal.report._sentences import list_caveats, summarize
 
 MakeRow = Callable[..., Row]
 MakeComparison = Callable[..., Comparison]
@@ -190,3 +190,25 @@ def test_failures_shortcuts_and_notes_stand_below_the_finding(
 
 def test_a_data_set_with_an_endless_name_is_shortened(make_comparison: MakeComparison) -> None:
     assert len(words(make_comparison(dataset="x" * 10_000))) < 200
+
+
+def test_where_neighbours_stand_against_references_is_said_with_its_test(
+    make_row: MakeRow, make_comparison: MakeComparison
+) -> None:
+    ours = make_row(method="mlng", title="MLNG", error_mean=0.03, gain=0.019, p_value=0.001)
+    worse = make_row(method="svm", title="SVM", k=None, error_mean=0.04, reference=True)
+    better = make_row(method="hgb", title="boosting", k=None, error_mean=0.01, reference=True)
+    told = list_caveats(make_comparison(make_row(), ours, worse, duels=(Duel("svm", 0.2),)))
+    assert told[0].replace("\u00a0", " ") == (
+        "None of the references does better than MLNG at k = 3 (3.0 %); the closest is SVM, 4.0 %, "
+        "which cannot be told from noise (paired test p = 0.20)."
+    )
+    both = make_comparison(make_row(), ours, worse, better, duels=(Duel("hgb", 0.001),))
+    assert list_caveats(both)[0].replace("\u00a0", " ") == (
+        "At least as good as MLNG at k = 3 (3.0 %): 1 of 2 references; the best is boosting, "
+        "1.0 %, more than noise (paired test p = 0.001)."
+    )
+    assert summarize(both).startswith("MLNG cuts the 3-NN error")
+    best = best_neighbors(both.rows)
+    assert best is not None
+    assert best.method == "mlng"

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from vicinal._types import Comparison, Row
-from vicinal.report import render_table
+from vicinal.report import Comparison, Row, render_table
 
 EUCLIDEAN = Row(
     dataset="letter",

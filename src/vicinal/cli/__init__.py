@@ -68,7 +68,9 @@ def main() -> None:
 def _stop(error: Exception, code: int) -> None:
     if os.environ.get("VICINAL_DEBUG"):
         raise error
-    text = str(error) or type(error).__name__
+    from vicinal.cli._console import name_options
+
+    text = name_options(str(error)) or type(error).__name__
     typer.echo(
         f"error: {text}" if code == 2 else f"failed: {type(error).__name__}: {text}", err=True
     )

@@ -7,6 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vicinal import __version__
+from vicinal.cli._options import (
+    Data,
+    Fresh,
+    JsonCopy,
+    Methods,
+    Out,
+    Target,
+    check_output,
+    find_own_learners,
+    split_names,
+    split_numbers,
+    write_json,
+)
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -14,51 +29,45 @@ Option = typer.Option
 
 
 def bench(
-    data: Annotated[
-        str, typer.Argument(help="A known data set, or a CSV, Parquet or NPZ file.", metavar="DATA")
-    ] = "digits",
-    target: Annotated[str | None, Option(help="The column to predict, for a file.")] = None,
-    methods: Annotated[
-        str | None, Option(help="Methods by name, separated by commas; all by default.")
-    ] = None,
+    data: Data = "digits",
+    target: Target = None,
+    methods: Methods = None,
     sizes: Annotated[
         str | None,
         Option(help="Numbers of rows to sample, separated by commas.", show_default=False),
     ] = None,
     k: Annotated[int, Option("--k", help="Number of neighbours.")] = 3,
     seed: Annotated[int, Option(help="Seed of samples and learners.")] = 0,
-    out: Annotated[Path | None, Option(help="The run folder.", show_default=False)] = None,
-    fresh: Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")] = False,
-    json: Annotated[Path | None, Option("--json", help="Write the results here too.")] = None,
+    out: Out = None,
+    fresh: Fresh = False,
+    json: JsonCopy = None,
 ) -> None:
     """Measure the CPU-seconds and the memory of a fit as the rows grow.
 
     Each method is fitted on samples of rising size; the growth is the slope of log time against
     log rows (1 is linear, 2 quadratic). Compilation is done beforehand and not counted.
     """
-    from vicinal.cli._compare import check_output, split_names, split_numbers
     from vicinal.cli._console import RunDisplay, describe_cell_of_many, explain_stop, make_console
-    from vicinal.experiments import RunFolder, find_source, run_cells
-    from vicinal.experiments._compare import RUNS
-    from vicinal.experiments._growth import measure_growth, plan_growth
+    from vicinal.comparison import find_source, measure_growth, plan_growth
+    from vicinal.runs import RUNS, RunFolder, run_cells
 
     check_output(json)
     source = find_source(data, target=target)
     names = None if methods is None else split_names(methods)
+    find_own_learners(names or ())
     rows = None if sizes is None else split_numbers(sizes, "--sizes")
     cells = plan_growth(source, rows, methods=names, k=k, seed=seed)
     path = out or RUNS / f"bench-{Path(source.name).stem}"
     errors, output = make_console(stderr=True), make_console()
     with (
-        explain_stop(errors, path),
-        RunFolder(path, fresh=fresh) as folder,
         RunDisplay(errors, describe_cell_of_many) as display,
+        explain_stop(errors, display),
+        RunFolder(path, fresh=fresh) as folder,
     ):
         records = run_cells(cells, folder, listener=display)
     growths = measure_growth(records)
     output.print(_table(growths))
-    if json is not None:
-        _write(json, records)
+    write_json(json, {"version": __version__, "records": [_as_record(r) for r in records]})
     if not growths:
         raise typer.Exit(1)
 
@@ -81,10 +90,6 @@ def _table(growths: list[Any]) -> Table:
     return table
 
 
-def _write(path: Path, records: list[dict[str, Any]]) -> None:
-    import json
-
-    from vicinal._writing import write_atomically
-
-    renamed = [{**record, "error_mean": record.get("error"), "error_sd": 0.0} for record in records]
-    write_atomically(path, json.dumps({"records": renamed}, indent=2) + "\n")
+def _as_record(record: dict[str, Any]) -> dict[str, Any]:
+    """A measurement under the names all commands use; one fold has no spread."""
+    return {**record, "error_mean": record.get("error"), "error_sd": None}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    from vicinal.experiments import Cell, Progress
+    from vicinal.runs import Cell, Progress
 
 PLAIN_WIDTH = 120
 
@@ -65,6 +67,7 @@ class RunDisplay:
         self._describe = describe
         self._bar: Bar | None = None
         self._said_known = False
+        self.folder: Path | None = None
 
     def __enter__(self) -> RunDisplay:
         if self._console.is_terminal:
@@ -79,6 +82,7 @@ class RunDisplay:
 
     def __call__(self, progress: Progress) -> None:
         """Show how far the run is."""
+        self.folder = progress.folder
         if not self._said_known:
             self._said_known = True
             self._say_known(progress)
@@ -91,8 +95,6 @@ class RunDisplay:
         """Name what is being done besides cells."""
         if self._bar is not None:
             self._bar.update(self._task, description=text, ends=None)
-        else:
-            self._console.print(text, markup=False)
 
     def _say_known(self, progress: Progress) -> None:
         if progress.n_done:
@@ -171,25 +173,36 @@ def _make_bar(console: Console) -> Bar:
 
 
 @contextmanager
-def explain_stop(console: Console, folder: Any) -> Iterator[None]:
-    """Turn Ctrl-C, a polite kill and a full disk into a sentence and an exit code."""
-    from vicinal.experiments import WriteError
+def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
+    """Turn Ctrl-C, a polite kill and a full disk into a sentence and an exit code.
+
+    ``where`` is the run folder, or the display that hears of it.
+    """
+    from vicinal.runs import WriteError
 
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
     except KeyboardInterrupt:
-        console.print(
-            f"stopped. What is measured is kept in {folder}; run the same command again to go on.",
-            markup=False,
-            soft_wrap=True,
-        )
+        folder = where.folder if isinstance(where, RunDisplay) else where
+        kept = "nothing was measured yet."
+        if folder is not None:
+            kept = f"What is measured is kept in {folder}; run the same command again to go on."
+        console.print(f"stopped. {kept}", markup=False, soft_wrap=True)
         raise typer.Exit(130) from None
     except WriteError as error:
-        console.print(f"failed: {error}", markup=False, soft_wrap=True)
+        console.print(f"failed: {name_options(str(error))}", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+OPTIONS = ("fresh", "impute", "limit", "n_jobs", "out", "seed", "split", "target", "task")
+
+
+def name_options(text: str) -> str:
+    """Return a message of the library with its arguments, "(target)", as options, "--target"."""
+    return re.sub(rf"\(({'|'.join(OPTIONS)})\)", lambda found: f"(--{found[1]})", text)
 
 
 def _interrupt(number: int, frame: Any) -> None:

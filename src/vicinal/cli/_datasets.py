@@ -9,7 +9,7 @@ import typer
 from vicinal.cli._options import Json, check_output, print_text, say, write_json
 
 if TYPE_CHECKING:
-    from vicinal.data._registry import Entry
+    from vicinal.data import Entry
 
 COLUMNS = ("name", "rows", "features", "target", "protocol", "where", "size", "licence")
 
@@ -28,7 +28,7 @@ def datasets(
 
     A set that is absent is fetched from its public source when it is first used.
     """
-    from vicinal.data._registry import get_entry, list_datasets
+    from vicinal.data import get_entry, list_datasets
 
     check_output(json, "--json")
     records = [describe(get_entry(name)) for name in names or list_datasets()]
@@ -44,7 +44,7 @@ def datasets(
 
 def describe(entry: Entry) -> dict[str, Any]:
     """Return what is known of a set as plain values, without opening its file."""
-    from vicinal.data._storage import find
+    from vicinal.data import find
 
     found, known = find(entry), entry.measured
     where = found.place if found.plausible else f"{found.place}: wrong size"
@@ -149,7 +149,7 @@ def detail(record: dict[str, Any]) -> str:
 
 def summarise(records: list[dict[str, Any]]) -> str:
     """Say how many sets are here, and which folders were looked in."""
-    from vicinal.data._storage import cache_folder, data_folder
+    from vicinal.data import cache_folder, data_folder
 
     here = [record for record in records if record["where"] != "absent"]
     n_bytes = sum({record["path"]: record["bytes"] for record in here}.values())

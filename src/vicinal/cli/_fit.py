@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from vicinal.cli._options import (
     Data,
+    Impute,
     Json,
     Split,
+    Target,
+    TaskName,
     check_output,
+    find_own_learners,
     format_error,
     saving,
     say,
     working,
     write_json,
 )
-
-if TYPE_CHECKING:
-    from vicinal._types import Task
 
 Option = typer.Option
 N_SHOWN = 5
@@ -31,15 +32,18 @@ def fit(
     out: Annotated[Path, Option("--out", "-o", help="The model file to write.")],
     method: Annotated[
         str | None,
-        Option(help="A method by name, as in compare.", show_default="mlng; euclidean to regress"),
+        Option(
+            help="A method by name, as in compare, or module:Class.",
+            show_default="mlng; euclidean to regress",
+        ),
     ] = None,
     k: Annotated[int, Option("--k", help="The number of neighbours.")] = 5,
-    target: Annotated[str | None, Option(help="The column to predict, for a file.")] = None,
+    target: Target = None,
     split: Split = "all",
-    scale: Annotated[str, Option(help="zscore, histogram or none.")] = "zscore",
+    scale: Annotated[str, Option(help="zscore, histogram, unit or none.")] = "zscore",
     pca: Annotated[int | None, Option(help="Keep so many principal components.")] = None,
-    task: Annotated[str | None, Option(help="classification or regression, for a file.")] = None,
-    impute: Annotated[bool, Option("--impute", help="Fill in missing values.")] = False,
+    task: TaskName = None,
+    impute: Impute = False,
     seed: Annotated[int, Option(help="Seed of the learner and of the held-out rows.")] = 0,
     no_error: Annotated[
         bool, Option("--no-error", help="Skip the held-out error, which costs a second fit.")
@@ -53,11 +57,11 @@ def fit(
     """
     check_output(out, "--out", [data])
     check_output(json, "--json", [data, out])
-    known_task = check_task(task)
+    find_own_learners([method or ""])
     with working(f"reading {data}"):
-        from vicinal.experiments._table_models import fit_table, read_training_rows
+        from vicinal.comparison import fit_table, read_training_rows
 
-        rows = read_training_rows(data, target, task=known_task, split=split)
+        rows = read_training_rows(data, target, task=task, split=split)
     options: dict[str, Any] = {"k": k, "scale": scale, "n_components": pca}
     with working(f"fitting {method or 'a metric'} on {len(rows.features):,} rows"):
         fitted = fit_table(rows, method, impute=impute, seed=seed, check=not no_error, **options)
@@ -65,14 +69,6 @@ def fit(
     _save(out, fitted, record, target=rows.target_name, split=split, scale=scale, pca=pca)
     write_json(json, {"version": record["version"], "records": [record]})
     _print(out, rows, fitted, record)
-
-
-def check_task(task: str | None) -> Task | None:
-    """Return a known task; refuse others."""
-    known: dict[str | None, Task | None] = {t: t for t in ("classification", "regression")}
-    if task is not None and task not in known:
-        raise ValueError(f"--task must be classification or regression, got {task!r}.")
-    return known.get(task)
 
 
 def describe(rows: Any, fitted: Any, k: int, seed: int) -> dict[str, Any]:
@@ -121,6 +117,6 @@ def _print(out: Path, rows: Any, fitted: Any, record: dict[str, Any]) -> None:
         )
     if fitted.relevance:
         top = ", ".join(f"{name} {100 * share:.0f} %" for name, share in fitted.relevance[:N_SHOWN])
-        lines.append(f"the distance listens most to: {top}")
+        lines.append(f"features that weigh most in the distance: {top}")
     for line in [*lines, *(f"note: {note}" for note in fitted.notes), f"model: {out}"]:
         say(line, err=False)

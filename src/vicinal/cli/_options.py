@@ -1,4 +1,4 @@
-"""What ``fit``, ``predict`` and ``neighbors`` share: options, outputs that are whole or absent."""
+"""What commands share: options and their checks, outputs that are whole or absent."""
 
 from __future__ import annotations
 
@@ -14,17 +14,64 @@ from typing import Annotated, Any
 
 import typer
 
+from vicinal.methods import METHODS
+
+Option = typer.Option
+METHODS_HELP = (
+    f"Methods, separated by commas: {', '.join(method.name for method in METHODS)}, "
+    "or module:Class for a learner of your own."
+)
+
 Data = Annotated[
-    str, typer.Argument(help="A known data set, or a CSV, Parquet or NPZ file.", metavar="DATA")
+    str,
+    typer.Argument(help="A known data set, or a CSV, TSV, Parquet or NPZ file.", metavar="DATA"),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="A file `vicinal fit` wrote.", metavar="MODEL")]
-Split = Annotated[
-    str, typer.Option(help="all, or the train or test part of a known set's official split.")
-]
-Json = Annotated[Path | None, typer.Option("--json", help="Write the results here as JSON.")]
+Split = Annotated[str, Option(help="all, or the train or test part of a known set's split.")]
+Target = Annotated[str | None, Option(help="The column to predict, for a file.")]
+TaskName = Annotated[str | None, Option("--task", help="classification or regression, for a file.")]
+Impute = Annotated[bool, Option("--impute", help="Fill in missing values of a file.")]
+Methods = Annotated[str | None, Option(help=METHODS_HELP, show_default="all that suit the task")]
+Jobs = Annotated[int, Option(help="Processes to work in.")]
+Out = Annotated[Path | None, Option(help="The run folder.", show_default=False)]
+Fresh = Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")]
+Json = Annotated[Path | None, Option("--json", help="Write the results here as JSON.")]
+JsonCopy = Annotated[Path | None, Option("--json", help="Write the results here too.")]
 
 
-def check_output(path: Path | None, option: str, inputs: Sequence[str | Path] = ()) -> None:
+def split_names(text: str, option: str = "--methods") -> list[str]:
+    """Return the names of a list separated by commas."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ValueError(f"{option} names nothing.")
+    return names
+
+
+def split_numbers(text: str, option: str = "--k") -> list[int]:
+    """Return the whole numbers of a list separated by commas."""
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"{option} takes whole numbers separated by commas, such as 3,7; got {text!r}."
+        ) from None
+
+
+def check_jobs(jobs: int) -> None:
+    """Refuse fewer than one process."""
+    if jobs < 1:
+        raise ValueError(f"--jobs must be at least 1, got {jobs}.")
+
+
+def find_own_learners(names: Iterable[str]) -> None:
+    """Let learners of one's own, module:Class, be found where one works."""
+    if any(":" in name for name in names):
+        sys.path.insert(0, str(Path.cwd()))
+
+
+def check_output(
+    path: Path | None, option: str = "--json", inputs: Sequence[str | Path] = ()
+) -> None:
     """Refuse a place that cannot be written, or an input, before time is spent on its contents."""
     if path is None:
         return

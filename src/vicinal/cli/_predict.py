@@ -72,7 +72,7 @@ def load_with_rows(model: Path, data: str, split: str) -> tuple[Any, dict[str, A
             f"{model} holds a model without the columns it was fitted on; the command line needs "
             "one that `vicinal fit` wrote. Load this one in Python with vicinal.load_model."
         )
-    from vicinal.experiments._table_models import read_new_rows
+    from vicinal.comparison import read_new_rows
 
     text_columns = fitted["columns"].text_columns()
     return fitted, facts, read_new_rows(data, facts["target"], split, text_columns)
@@ -82,8 +82,8 @@ def _error(predicted: list[Any], rows: Any, task: str) -> float | None:
     """Return the error where the true values are all there and say anything."""
     import numpy as np
 
-    from vicinal.data._tables import class_names, target_numbers
-    from vicinal.experiments._table_models import prediction_error
+    from vicinal.comparison import prediction_error
+    from vicinal.data import class_names, target_numbers
 
     if rows.target is None or rows.target.isna().any():
         return None

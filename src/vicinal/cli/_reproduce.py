@@ -52,7 +52,7 @@ def reproduce(
     goes on from there; other experiments may use the same folder. --list --json FILE writes
     the settings of each experiment and what its source leaves open.
     """
-    from vicinal.cli._compare import check_jobs, split_numbers
+    from vicinal.cli._options import check_jobs, split_numbers
     from vicinal.published import select_experiments
 
     if not names and not show:

@@ -40,8 +40,8 @@ def check(
     above 1e-5 in float32 or 1e-12 in float64.
     """
     _need_torch()
-    from vicinal.cli._compare import check_output
     from vicinal.cli._console import make_console
+    from vicinal.cli._options import check_output
     from vicinal.sphere.digits import check_network, write_errors
 
     check_output(json)
@@ -112,9 +112,9 @@ def train(
     processes share each batch.
     """
     _need_torch()
-    from vicinal.cli._compare import check_output, split_names
     from vicinal.cli._console import explain_stop, make_console
-    from vicinal.experiments._compare import RUNS
+    from vicinal.cli._options import check_output, split_names
+    from vicinal.runs import RUNS
     from vicinal.sphere.digits import SphereSetting
 
     if preset == "list":
@@ -198,7 +198,7 @@ def _train(
     """Train, in this process or as one of several; return the outcome in the first of them."""
     import torch
 
-    from vicinal.experiments import RunFolder
+    from vicinal.runs import RunFolder
     from vicinal.scale._torch import process_group, wait_for_all
     from vicinal.sphere.digits import run_on_sphere
 

@@ -11,7 +11,7 @@ from vicinal import __version__
 from vicinal._types import AnyArray
 from vicinal._writing import write_atomically
 from vicinal.data import load_dataset
-from vicinal.report._training_page import (
+from vicinal.report import (
     JudgedPart,
     MisreadPicture,
     TrainingReport,

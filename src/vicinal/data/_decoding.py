@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -246,3 +247,13 @@ def shell_areas(
     areas = areas.reshape(n_meshes, n_shells)
     total = areas.sum(axis=1, keepdims=True)
     return areas / np.where(total > 0, total, 1.0)
+
+
+def load_builtin(stored: Stored, *, loader: str, **options: Any) -> Decoded:
+    """Return a set that ships with scikit-learn; there is nothing stored to decode."""
+    from sklearn import datasets
+
+    bunch = getattr(datasets, f"load_{loader}")(**options)
+    y = bunch.target.astype(np.float64 if bunch.target.dtype.kind == "f" else np.int64)
+    names = tuple(str(name) for name in bunch.feature_names)
+    return Decoded(X=bunch.data, y=y, feature_names=names)

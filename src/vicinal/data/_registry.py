@@ -1,11 +1,11 @@
 """What is known of each data set, and where its name is looked up.
 
-The entries themselves are in the ``_..._sets`` modules; nothing here reads a file.
+The entries themselves are in ``sets.toml``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
@@ -130,19 +130,9 @@ ALIASES: Mapping[str, str] = {
 @cache
 def registry() -> dict[str, Entry]:
     """Return all entries by name."""
-    from vicinal.data import _builtin_sets, _classification_sets, _regression_sets, _structured_sets
+    from vicinal.data._entries import read_entries
 
-    modules = (_builtin_sets, _classification_sets, _regression_sets, _structured_sets)
-    return _by_name(entry for module in modules for entry in module.ENTRIES)
-
-
-def _by_name(entries: Iterable[Entry]) -> dict[str, Entry]:
-    found: dict[str, Entry] = {}
-    for entry in entries:
-        if entry.name in found:
-            raise ValueError(f"two entries are called {entry.name!r}.")
-        found[entry.name] = entry
-    return found
+    return {entry.name: entry for entry in read_entries()}
 
 
 def get_entry(name: str) -> Entry:

@@ -139,9 +139,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
         raise ValueError(
             f"Missing values in {len(named)} column{'s' * (len(named) > 1)}: {shown}. Fill them "
-            "in, remove those rows or columns, or use --impute (impute=True in Python) to fill "
-            "numbers with the median and other columns with the most frequent value of the "
-            "training rows."
+            "in, remove those rows or columns, or have them filled in (impute): numbers with the "
+            "median, other columns with the most frequent value of the training rows."
         )
 
 

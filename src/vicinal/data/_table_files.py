@@ -23,7 +23,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".npz")
+TABLE_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".parquet", ".npz")
 # What pandas takes for a missing value, and the question mark of the UCI archive.
 MISSING_WORDS = ("?",)
 OPEN_QUOTE = "a quotation mark is opened and never closed."

@@ -67,7 +67,7 @@ def read_table(
     target = require_target(path, target)
     frame = read_frame(path, target=target)
     features, column = split_target(frame, target, path)
-    return _as_dataset(features, column, name=Path(path).name, task=task, impute=impute)
+    return dataset_of(features, column, name=Path(path).name, task=task, impute=impute)
 
 
 def require_target(path: str | os.PathLike[str], target: str | None) -> str:
@@ -78,8 +78,7 @@ def require_target(path: str | os.PathLike[str], target: str | None) -> str:
         return "y"
     names = [str(name) for name in read_frame(path).columns]
     raise ValueError(
-        f"{path}: say which column to predict with --target (target= in Python); the columns are "
-        f"{quoted(names, 30)}."
+        f"{path}: say which column to predict (target); the columns are {quoted(names, 30)}."
     )
 
 
@@ -130,7 +129,7 @@ def infer_task(column: pd.Series) -> Task:
     if n_distinct > MAX_CLASSES_UNASKED:
         raise ValueError(
             f"The target {column.name!r} holds {n_distinct} different whole numbers, which may be "
-            "classes or quantities: say --task classification or --task regression."
+            "classes or quantities: say whether this is classification or regression (task)."
         )
     return "classification"
 
@@ -206,14 +205,11 @@ def _refuse_missing_targets(column: pd.Series) -> None:
         )
 
 
-def _as_dataset(
+def dataset_of(
     features: pd.DataFrame, column: pd.Series, *, name: str, task: Task | None, impute: bool
 ) -> Dataset:
-    _refuse_missing_targets(column)
-    task = task or infer_task(column)
-    y, classes = (
-        encode_classes(column) if task == "classification" else (target_numbers(column), ())
-    )
+    """Return a table and the column to predict as a data set; see :func:`read_table`."""
+    task, y, classes = encode_target(column, task)
     encoder = TableEncoder(keep_missing=impute).fit(features)
     X = encoder.transform(features)
     _refuse_empty_columns(X, encoder)

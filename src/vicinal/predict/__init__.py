@@ -1,7 +1,7 @@
 """Prediction from neighbours: vote and mean, ties and fallbacks stated."""
 
 from vicinal.predict._local_linear import LocalLinearRegressor
-from vicinal.predict._model_file import load_model, read_metadata, save_model
+from vicinal.predict._model_file import check_storable, load_model, read_metadata, save_model
 from vicinal.predict._neighbors import KNNClassifier, KNNRegressor
 from vicinal.predict._radius import RadiusClassifier, RadiusRegressor
 
@@ -11,6 +11,7 @@ __all__ = [
     "LocalLinearRegressor",
     "RadiusClassifier",
     "RadiusRegressor",
+    "check_storable",
     "load_model",
     "read_metadata",
     "save_model",

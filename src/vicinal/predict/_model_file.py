@@ -78,6 +78,19 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> Non
         archive.writestr(_member(STRUCTURE), json.dumps(structure))
 
 
+def check_storable(model: Any) -> None:
+    """Refuse a model, fitted or not, that :func:`save_model` could not store.
+
+    Asked before a long fit, it saves that time.
+
+    Raises
+    ------
+    ValueError
+        As :func:`save_model` does.
+    """
+    encode(model, lambda array: 0)
+
+
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Return the model :func:`save_model` wrote.
 

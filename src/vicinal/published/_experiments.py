@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from vicinal.experiments._cells import Neighbors
+from vicinal.runs import Neighbors
 
 
 @dataclass(frozen=True)

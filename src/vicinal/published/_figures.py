@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from vicinal.experiments._methods import get_method
+from vicinal.methods import get_method
 from vicinal.published._experiments import Experiment
 
 QUOTED = {"gblmnn": "GB-LMNN", "knca": "k-NCA"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vicinal.experiments._cells import HNN, KNN
 from vicinal.published._experiments import Experiment
 from vicinal.published._figures import (
     column_title,
@@ -15,6 +14,7 @@ from vicinal.published._figures import (
 )
 from vicinal.published._outcomes import tally
 from vicinal.published._tables import Table
+from vicinal.runs import HNN, KNN
 
 Record = Mapping[str, Any]
 Pair = tuple[Experiment, Record]

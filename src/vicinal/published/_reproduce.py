@@ -9,15 +9,22 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from vicinal.experiments._cells import Cell, Neighbors, Setting, Source, record_key
-from vicinal.experiments._folder import RunFolder
-from vicinal.experiments._journal import Record
-from vicinal.experiments._methods import get_method
-from vicinal.experiments._pool import WorkerPool
-from vicinal.experiments._runner import Listener, run_cells
-from vicinal.experiments._synthetic import SYNTHETIC
+from vicinal.comparison import SYNTHETIC
+from vicinal.methods import get_method
 from vicinal.published._experiments import Experiment
 from vicinal.published._outcomes import Outcome
+from vicinal.runs import (
+    Cell,
+    Listener,
+    Neighbors,
+    Record,
+    RunFolder,
+    Setting,
+    Source,
+    WorkerPool,
+    record_key,
+    run_cells,
+)
 
 QUICK_ROWS = 2000
 QUICK_FOLDS = 2
@@ -53,7 +60,7 @@ def reproduce(
     fresh : bool
         Forget what the folder holds.
     listener : callable, optional
-        Called with a :class:`~vicinal.experiments._runner.Progress` as cells start and end.
+        Called with a :class:`~vicinal.runs._runner.Progress` as cells start and end.
     """
     with RunFolder(path, fresh=fresh) as folder, WorkerPool(jobs) as pool:
         run_cells(plan_experiments(experiments, quick=quick), folder, pool=pool, listener=listener)

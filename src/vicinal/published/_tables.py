@@ -14,8 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from vicinal.experiments._cells import HNN, KNN, Neighbors
 from vicinal.published._experiments import Experiment, pick_experiments
+from vicinal.runs import HNN, KNN, Neighbors
 
 NOTES = "notes"
 ABSENT = "–"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,18 @@ from ._smooth import density, smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.ticker import Locator
+
+
+@dataclass(frozen=True)
+class ErrorLine:
+    """A method's mean errors and their spreads at some k."""
+
+    title: str
+    ks: tuple[int, ...]
+    means: tuple[float, ...]
+    spreads: tuple[float, ...]
+
 
 ACCENT, INK, QUIET = LIGHT[0], "#1b1d21", "#565b63"
 CURVE = LIGHT[1]
@@ -34,6 +47,7 @@ def draw_columns(ax: Axes, values: FloatArray, intervals: FloatArray | None) -> 
     ax.set_ylim(bottom=0)
     ax.set_xlim(0.4, len(values) + 0.6)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10, min_n_ticks=1))
+    ax.yaxis.set_major_locator(_few())
     _bare(ax)
 
 
@@ -54,7 +68,46 @@ def draw_bars(ax: Axes, shares: FloatArray, names: Sequence[str]) -> None:
             fontsize="small",
         )
     ax.set_xlim(0, 1.15 * float(shares.max(initial=0.0)) or 1.0)
+    ax.xaxis.set_major_locator(_few())
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    _bare(ax)
+
+
+def draw_heat(ax: Axes, grid: FloatArray) -> None:
+    """A picture (h, w) of values from zero up, bright where they are large."""
+    ax.imshow(grid, cmap="viridis", vmin=0.0, interpolation="nearest")
+    ax.set_axis_off()
+
+
+def draw_errors(ax: Axes, lines: Sequence[ErrorLine], ks: Sequence[int]) -> None:
+    """Errors against k, a line a method with its spread; neighbouring whiskers stand apart."""
+    for number, line in enumerate(lines):
+        shift = min(0.1, 0.5 / len(lines)) * (number - (len(lines) - 1) / 2)
+        at = np.array([ks.index(k) for k in line.ks]) + shift
+        style: dict[str, Any] = {
+            "color": LIGHT[number % N_COLOURS],
+            "marker": MARKERS[number % len(MARKERS)],
+        }
+        dash = ("-", "--", ":")[number // N_COLOURS % 3]  # colours come round again
+        ax.errorbar(at, line.means, line.spreads, label=line.title, linestyle=dash, **style)
+    ax.set_xticks(range(len(ks)), [str(k) for k in ks])
+    ax.margins(x=0.08)
+    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.yaxis.set_major_locator(_few())
+    ax.grid(axis="y", linewidth=0.5, alpha=0.5)
+    _bare(ax)
+
+
+def draw_dots(ax: Axes, lines: Sequence[ErrorLine]) -> None:
+    """One error a method with its spread, the smallest on top."""
+    order = sorted(lines, key=lambda line: line.means[0])
+    for y, line in enumerate(order):
+        colour = ACCENT if y == 0 else QUIET
+        ax.errorbar(line.means, [y], xerr=line.spreads, color=colour, marker="o", linestyle="none")
+    ax.set_yticks(range(len(order)), [shorten(line.title, 32) for line in order])
+    ax.set_ylim(len(order) - 0.4, -0.6)
+    ax.xaxis.set_major_locator(_few())
+    ax.grid(axis="x", linewidth=0.5, alpha=0.5)
     _bare(ax)
 
 
@@ -67,6 +120,8 @@ def draw_curve(ax: Axes, x: FloatArray, y: FloatArray) -> None:
     ax.plot(curve.x, curve.y, color="white", linewidth=4.5)
     ax.plot(curve.x, curve.y, color=CURVE, linewidth=2.4, label=label.replace(NBSP, " "))
     ax.legend(frameon=False, loc="best")
+    ax.xaxis.set_major_locator(_few())
+    ax.yaxis.set_major_locator(_few())
     _bare(ax)
 
 
@@ -82,6 +137,7 @@ def draw_ridges(ax: Axes, x: FloatArray, labels: AnyArray) -> None:
         ax.plot(grid, base + height, color=colour, linewidth=1.6)
     ax.set_yticks(np.arange(len(names)), [shorten(name, 24) for name in names])
     _say_left_out(ax, n_left_out)
+    ax.xaxis.set_major_locator(_few())
     _bare(ax)
 
 
@@ -103,6 +159,8 @@ def draw_flat(ax: Axes, places: FloatArray, targets: AnyArray, classes: bool, na
             dots.set(alpha=0.7, linewidth=0, label=shorten(label, 24))
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
         _say_left_out(ax, n_left_out)
+    ax.xaxis.set_major_locator(_few())
+    ax.yaxis.set_major_locator(_few())
     _bare(ax)
 
 
@@ -130,6 +188,13 @@ def _say_left_out(ax: Axes, n_left_out: int) -> None:
 def _size(n: int) -> float:
     """Smaller dots for more of them."""
     return float(np.clip(9000 / max(n, 1), 8, 24))
+
+
+def _few() -> Locator:
+    """As many ticks whatever the size, so that names decide nothing."""
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10])
 
 
 def _bare(ax: Axes) -> None:

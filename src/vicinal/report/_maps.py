@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import AnyArray, Exhibit, FloatArray, IntArray, Task
+from .._types import AnyArray, FloatArray, IntArray, Task
 from ._numbers import NBSP, count_of, format_share, format_value, join_words, shorten
 from ._palette import N_COLOURS, N_STEPS
+from ._records import Exhibit
 
 SIZE = 360
 MAX_POINTS = 2000

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._types import AnyArray, Example, Exhibit, Neighbor, Task
+from .._types import AnyArray, Task
 from ._images import as_picture, data_address, to_bytes
 from ._numbers import format_distance, format_value
+from ._records import Example, Exhibit, Neighbor
 
 MAX_EXAMPLES = 8
 MAX_NEIGHBORS = 11

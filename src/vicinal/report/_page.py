@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 import os
 from dataclasses import dataclass
 from functools import cache
@@ -14,19 +13,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from .._types import Comparison, Row
 from .._writing import write_atomically
-from . import (
-    _curves,
-    _maps,
-    _neighbors,
-    _numbers,
-    _palette,
-    _relevance,
-    _sentences,
-    _strips,
-    _summaries,
-)
+from . import _drawings, _maps, _neighbors, _numbers, _palette, _sentences
+from ._comparison import Comparison
+from ._records import Exhibit, Row, best_row
 
 # Characters that no HTML page may hold, as they could come in by a file's or a column's name.
 _FORBIDDEN = dict.fromkeys((*range(9), 11, *range(14, 32), *range(127, 160)), "\ufffd")
@@ -39,9 +29,9 @@ class MethodView:
     title: str
     k: int
     maps: _maps.MapPair | None
-    relevance: _relevance.RelevancePlot | None
-    spectrum: _relevance.SpectrumPlot | None
-    summary: _summaries.SummaryPlot | None
+    relevance: _drawings.Drawing | None
+    spectrum: _drawings.Drawing | None
+    summary: list[_drawings.Drawing]
     examples: tuple[_neighbors.ExampleView, ...]
 
 
@@ -52,9 +42,8 @@ def render_page(comparison: Comparison) -> str:
         comparison=comparison,
         summary=_sentences.summarize(comparison),
         caveats=_sentences.list_caveats(comparison),
-        curves=_curves.draw_curves(comparison),
-        strips=_strips.draw_strips(comparison),
-        methods=[_view(method, comparison) for method in _best_first(comparison)],
+        errors=_drawings.draw_comparison(comparison),
+        methods=[_view(exhibit, comparison) for exhibit in _best_first(comparison)],
         n_folds=max((len(row.errors) for row in comparison.rows), default=0),
         style=Markup(_source("style.css")),
         script=Markup(script),
@@ -84,32 +73,36 @@ def write_page(comparison: Comparison, path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _view(method: str, comparison: Comparison) -> MethodView:
-    """What there is to show of a method: its exhibit, its portrait, or both."""
-    exhibit = next((e for e in comparison.exhibits if e.method == method), None)
-    portrait = next((p for p in comparison.portraits if p.method == method), None)
-    shown = exhibit or portrait
-    assert shown is not None
-    return MethodView(
-        title=shown.title,
-        k=shown.k,
-        maps=_maps.draw_maps(exhibit, comparison.task) if exhibit else None,
-        relevance=_relevance.draw_relevance(shown),
-        spectrum=_relevance.draw_spectrum(portrait or shown),
-        summary=_summaries.draw_summary(portrait, comparison.task) if portrait else None,
-        examples=_neighbors.show_examples(exhibit, comparison.task) if exhibit else (),
+def render_fragment(comparison: Comparison) -> str:
+    """The finding and the table of a comparison as HTML, for a notebook's cell."""
+    return (
+        _environment()
+        .get_template("notebook.html")
+        .render(comparison=comparison, caveats=_sentences.list_caveats(comparison))
+        .translate(_FORBIDDEN)
     )
 
 
-def _best_first(comparison: Comparison) -> list[str]:
-    """Methods with something to show, by the smallest error that each reached."""
+def _view(exhibit: Exhibit, comparison: Comparison) -> MethodView:
+    return MethodView(
+        title=exhibit.title,
+        k=exhibit.k,
+        maps=_maps.draw_maps(exhibit, comparison.task),
+        relevance=_drawings.draw_relevance(exhibit),
+        spectrum=_drawings.draw_spectrum(exhibit),
+        summary=_drawings.draw_summary(exhibit, comparison.task),
+        examples=_neighbors.show_examples(exhibit, comparison.task),
+    )
 
-    def least_error(method: str) -> float:
-        best = _sentences.best_row(row for row in comparison.rows if row.method == method)
-        return math.inf if best is None else best.error_mean
 
-    shown = [e.method for e in comparison.exhibits] + [p.method for p in comparison.portraits]
-    return sorted(dict.fromkeys(shown), key=least_error)
+def _best_first(comparison: Comparison) -> list[Exhibit]:
+    """Methods with something to show, the best first."""
+
+    def least_error(exhibit: Exhibit) -> float:
+        best = best_row(row for row in comparison.rows if row.method == exhibit.method)
+        return float("inf") if best is None else best.error_mean
+
+    return sorted(comparison.exhibits, key=least_error)
 
 
 def _sort_value(value: Any) -> str:
@@ -142,7 +135,6 @@ def _environment() -> Environment:
         "status_words": _status_words,
     }
     environment.globals |= {
-        "is_measured": _sentences.is_measured,
         "light": Markup(_palette.css_variables(dark=False)),
         "dark": Markup(_palette.css_variables(dark=True)),
         "n_steps": _palette.N_STEPS,

@@ -19,15 +19,84 @@ from ._directions import (
     maps_linearly,
     sample_rows,
 )
-from ._figures import draw_bars, draw_columns, draw_curve, draw_flat, draw_ridges
+from ._figures import (
+    ErrorLine,
+    draw_bars,
+    draw_columns,
+    draw_curve,
+    draw_dots,
+    draw_errors,
+    draw_flat,
+    draw_ridges,
+)
 from ._numbers import format_share
+from ._records import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ._comparison import Comparison
+
 MAX_SUMMARY_POINTS = 2000
 # More distinct whole numbers than this are taken for a quantity.
 _MANY_CLASSES = 100
+
+
+def plot_errors(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Draw the errors of a comparison: against k, or side by side where there is one k.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    ax : matplotlib Axes or None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    lines = error_lines(comparison.rows)
+    if not lines:
+        raise ValueError("nothing was measured, so there is nothing to draw.")
+    ks = sorted({k for line in lines for k in line.ks})
+    unit = "error" if comparison.task == "classification" else "error (nMSE)"
+    ax = _axes(ax)
+    if len(ks) > 1:
+        draw_errors(ax, lines, ks)
+        ax.set(xlabel="k, the number of neighbours", ylabel=unit)
+    else:
+        draw_dots(ax, lines)
+        ax.set(xlabel=unit)
+    if comparison.task == "classification":
+        axis = ax.yaxis if len(ks) > 1 else ax.xaxis
+        axis.set_major_formatter(lambda value, _: f"{100 * value:.3g} %")
+    return ax
+
+
+def error_lines(rows: Sequence[Row]) -> list[ErrorLine]:
+    """Return a line for each method that was measured, ascending in k.
+
+    A reference, which has no k, has the same error at every k there is.
+    """
+    ks = sorted({row.k for row in rows if row.measured and row.k is not None})
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.measured:
+            groups.setdefault(row.title, []).append(row)
+    return [
+        ErrorLine(
+            title,
+            tuple(at for row in found for at in ([row.k] if row.k is not None else ks)),
+            tuple(r.error_mean for r in found for _ in ([r.k] if r.k is not None else ks)),
+            tuple(_spread(r) for r in found for _ in ([r.k] if r.k is not None else ks)),
+        )
+        for title, group in groups.items()
+        for found in [sorted(group, key=lambda row: row.k or 0)]
+    ]
+
+
+def _spread(row: Row) -> float:
+    return row.error_sd if np.isfinite(row.error_sd) else 0.0
 
 
 def plot_spectrum(

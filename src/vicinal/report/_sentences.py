@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from .._types import Comparison, Row, Task
+from .._types import Task
 from ._numbers import (
     NBSP,
     format_error,
@@ -15,41 +15,30 @@ from ._numbers import (
     phrase_p,
     shorten,
 )
+from ._records import EUCLIDEAN, Row, best_neighbors, best_row
 
-EUCLIDEAN = "euclidean"
+if TYPE_CHECKING:
+    from ._comparison import Comparison
+
 SIGNIFICANCE = 0.05
 
 
-def is_measured(row: Row) -> bool:
-    """Whether a row has an error to speak of (all folds, or at least some)."""
-    return row.status != "failed" and is_known(row.error_mean)
-
-
-def best_row(rows: Iterable[Row]) -> Row | None:
-    """The measured row of smallest error; ties go to the Euclidean row, then to the first.
-
-    A row that lacks folds is not compared with whole ones, unless there are none.
-    """
-    measured = [row for row in rows if is_measured(row)]
-    whole = [row for row in measured if row.status == "ok"] or measured
-    return min(whole, key=lambda row: (row.error_mean, row.method != EUCLIDEAN), default=None)
-
-
-def name_error(task: Task, k: int) -> str:
+def name_error(task: Task, k: int | None) -> str:
     """ "3-NN error", or "3-NN error (nMSE)" for regression."""
     return f"{k}-NN error" if task == "classification" else f"{k}-NN error (nMSE)"
 
 
 def summarize(comparison: Comparison) -> str:
     """The finding: who is best, by how much, whether that is more than noise, at what cost."""
-    rows, dataset = comparison.rows, shorten(comparison.dataset, 80)
+    rows = tuple(row for row in comparison.rows if not row.reference)
+    dataset = shorten(comparison.dataset, 80)
     if not rows:
         return f"Nothing was measured on {dataset}."
     best = best_row(rows)
     if best is None:
         return _all_failed(rows, dataset)
-    euclidean = [row for row in rows if row.method == EUCLIDEAN and is_measured(row)]
-    learned = [row for row in rows if row.method != EUCLIDEAN and is_measured(row)]
+    euclidean = [row for row in rows if row.method == EUCLIDEAN and row.measured]
+    learned = [row for row in rows if row.method != EUCLIDEAN and row.measured]
     if not learned:
         return _only_euclidean(best, rows, comparison.task, dataset)
     if best.method == EUCLIDEAN:
@@ -122,8 +111,12 @@ def _learned_wins(best: Row, rival: Row, task: Task, dataset: str) -> str:
 
 def list_caveats(comparison: Comparison) -> list[str]:
     """What a reader of the finding should know besides: own best k, failures, shortcuts."""
-    caveats = [_euclidean_at_its_best(comparison), *_failures(comparison)]
-    best = best_row(comparison.rows)
+    caveats = [
+        *list_references(comparison),
+        _euclidean_at_its_best(comparison),
+        *_failures(comparison),
+    ]
+    best = best_neighbors(comparison.rows)
     if best is not None:
         caveats += [f"{best.title}: {note}" for note in best.notes]
     return [caveat for caveat in caveats if caveat] + list(comparison.notes)
@@ -131,7 +124,7 @@ def list_caveats(comparison: Comparison) -> list[str]:
 
 def _euclidean_at_its_best(comparison: Comparison) -> str:
     """Euclidean's best k, where it differs from the k of the finding: the fairer opponent."""
-    best = best_row(comparison.rows)
+    best = best_neighbors(comparison.rows)
     own = best_row(row for row in comparison.rows if row.method == EUCLIDEAN)
     if best is None or own is None or best.method == EUCLIDEAN or own.k == best.k:
         return ""
@@ -140,8 +133,40 @@ def _euclidean_at_its_best(comparison: Comparison) -> str:
     return f"Plain Euclidean distance is at its best {at_k}, with an error of {error}."
 
 
+def list_references(comparison: Comparison) -> list[str]:
+    """Where the best neighbours stand against models that ask none."""
+    best = best_neighbors(comparison.rows)
+    references = sorted(
+        (row for row in comparison.rows if row.reference and row.measured),
+        key=lambda row: row.error_mean,
+    )
+    if best is None or not references:
+        return []
+    chances = {duel.reference: duel.p_value for duel in comparison.duels}
+    first = references[0]
+    own, other = format_error_pair(best.error_mean, first.error_mean, comparison.task)
+    worse = [row for row in references if row.error_mean > best.error_mean]
+    place = f"{best.title} at k{NBSP}={NBSP}{best.k} ({own})"
+    if len(worse) == len(references):
+        head = f"None of the references does better than {place}; the closest is {first.title}"
+    else:
+        count = len(references) - len(worse)
+        noun = "reference does" if count == 1 else "references do"
+        head = (
+            f"{count} of {len(references)} {noun} at least as well as {place}: best {first.title}"
+        )
+    return [f"{head}, {other}{_phrase_duel(chances.get(first.method))}."]
+
+
+def _phrase_duel(p_value: float | None) -> str:
+    if p_value is None or not is_known(p_value):
+        return ", a difference that could not be tested"
+    noise = "more than noise" if p_value < SIGNIFICANCE else "which cannot be told from noise"
+    return f", {noise} (paired test {phrase_p(p_value)})"
+
+
 def _failures(comparison: Comparison) -> list[str]:
-    if not any(is_measured(row) for row in comparison.rows):
+    if not any(row.measured for row in comparison.rows):
         return []
     partial = list(dict.fromkeys(r.title for r in comparison.rows if r.status == "partial"))
     sentences = []
@@ -155,10 +180,10 @@ def _failures(comparison: Comparison) -> list[str]:
 
 def _name_failed(rows: tuple[Row, ...]) -> list[str]:
     """Methods that failed, with the k at which they did where they succeeded at others."""
-    measured = {row.method for row in rows if is_measured(row)}
+    measured = {row.method for row in rows if row.measured}
     failed: dict[str, list[Row]] = {}
     for row in rows:
-        if not is_measured(row):
+        if not row.measured:
             failed.setdefault(row.method, []).append(row)
     return [
         group[0].title

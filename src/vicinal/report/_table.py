@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from .._types import Comparison, Row
 from ._numbers import (
     count_of,
     format_error_bare,
@@ -15,7 +16,11 @@ from ._numbers import (
     format_seconds,
     is_known,
 )
-from ._sentences import is_measured, summarize
+from ._records import Row
+from ._sentences import list_references, summarize
+
+if TYPE_CHECKING:
+    from ._comparison import Comparison
 
 BEST = "bold green"
 FAILED = "red"
@@ -32,7 +37,7 @@ def render_table(comparison: Comparison) -> Group:
     """
     remarks = list_remarks(comparison)
     lines = [f" [{number}] {remark}" for number, remark in enumerate(remarks, start=1)]
-    lines += [f" {note}" for note in comparison.notes]
+    lines += [f" {note}" for note in (*list_references(comparison), *comparison.notes)]
     return Group(
         Text(describe_data(comparison), style="bold"),
         _table(comparison, remarks),
@@ -76,7 +81,7 @@ def _table(comparison: Comparison, remarks: list[str]) -> Table:
     for row in comparison.rows:
         if last is not None and row.k != last:
             table.add_row()
-        style = BEST if row.best else FAILED if not is_measured(row) else ""
+        style = BEST if row.best else FAILED if not row.measured else ""
         table.add_row(*[Text(_plain(c)) for c in _cells(row, comparison, remarks)], style=style)
         last = row.k
     return table
@@ -84,11 +89,11 @@ def _table(comparison: Comparison, remarks: list[str]) -> Table:
 
 def _cells(row: Row, comparison: Comparison, remarks: list[str]) -> list[str]:
     numbers = " ".join(f"[{remarks.index(remark) + 1}]" for remark in _remarks_of(row))
-    if not is_measured(row):
-        return [str(row.k), row.title, "failed", *[""] * 5, numbers]
+    if not row.measured:
+        return [_name_k(row), row.title, "failed", *[""] * 5, numbers]
     task = comparison.task
     return [
-        str(row.k),
+        _name_k(row),
         row.title,
         _error(row, comparison),
         format_error_bare(row.gain, task, plus=True) if row.gain is not None else "",
@@ -98,6 +103,10 @@ def _cells(row: Row, comparison: Comparison, remarks: list[str]) -> list[str]:
         format_memory(row.peak_mb),
         numbers,
     ]
+
+
+def _name_k(row: Row) -> str:
+    return "–" if row.k is None else str(row.k)
 
 
 def _error(row: Row, comparison: Comparison) -> str:

@@ -116,7 +116,7 @@ class PublishedMLNG(MetricLearner):
     -----
     Departures: exact inference instead of the printed greedy one, batches instead of single rows,
     one projection for several batches, and the rate on the whole subgradient.
-    Memory O(n²) for the lists of all rows.
+    Time O(n² d) an epoch; memory is that of a block of rows.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
 from vicinal._types import AnyArray
-from vicinal.data._signals import check_projection, draw_warps, project_images
+from vicinal.data import check_projection, draw_warps, project_images
 from vicinal.sphere.digits._cohen2018 import GROUP, draw_cohen2018
 from vicinal.sphere.harmonic import (
     Fragments,

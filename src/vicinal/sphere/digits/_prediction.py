@@ -12,10 +12,7 @@ import numpy as np
 import torch
 
 from vicinal._types import AnyArray, FloatArray
-from vicinal.data import load_dataset
-from vicinal.data._containers import read_unwrapped
-from vicinal.data._raw import read_idx
-from vicinal.data._signals import check_images
+from vicinal.data import check_images, load_dataset, read_idx, read_unwrapped
 from vicinal.sphere.digits._drawing import Drawing, draw_digits
 from vicinal.sphere.digits._experiment import brighten, images_of, split_rows
 from vicinal.sphere.nn import load_network, read_configuration

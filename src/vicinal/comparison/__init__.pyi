@@ -1,0 +1,14 @@
+from vicinal.comparison._compare import compare as compare
+from vicinal.comparison._growth import measure_growth as measure_growth
+from vicinal.comparison._growth import plan_growth as plan_growth
+from vicinal.comparison._measurer import Measurer as Measurer
+from vicinal.comparison._plan import Question as Question
+from vicinal.comparison._plan import plan_cells as plan_cells
+from vicinal.comparison._plan import plan_comparison as plan_comparison
+from vicinal.comparison._rows import load_rows as load_rows
+from vicinal.comparison._scoring import prediction_error as prediction_error
+from vicinal.comparison._sources import find_source as find_source
+from vicinal.comparison._synthetic import SYNTHETIC as SYNTHETIC
+from vicinal.comparison._table_models import fit_table as fit_table
+from vicinal.comparison._table_models import read_new_rows as read_new_rows
+from vicinal.comparison._table_models import read_training_rows as read_training_rows

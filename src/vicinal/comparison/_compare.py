@@ -1,0 +1,206 @@
+"""The main job: does a learned metric help on these data?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from vicinal._types import Dataset, Task
+from vicinal.comparison._describe import describe_comparison
+from vicinal.comparison._held import hold_rows, source_of, write_held
+from vicinal.comparison._measurer import Measurer
+from vicinal.comparison._plan import Plan, Question
+from vicinal.comparison._sources import check_task, fetch_rows, find_source
+from vicinal.methods import Method, own_method
+from vicinal.report import Comparison
+from vicinal.runs import (
+    MEASURER,
+    Listener,
+    RunFolder,
+    ThisProcess,
+    WorkerPool,
+    Workers,
+    ask,
+    run_cells,
+)
+
+
+def compare(
+    X: Any, y: Any = None, *, methods: str | Iterable[Any] | Mapping[str, Any] | None = None,
+    k: int | Iterable[int] = (3, 7), groups: Any = None, task: Task | None = None,
+    references: bool = False, protocol: str = "auto", n_folds: int = 5, n_repeats: int = 10,
+    scale: str = "zscore", n_components: int | None = None, impute: bool = False,
+    limit: int | None = None, random_state: int = 0, n_jobs: int | None = None,
+    out: str | os.PathLike[str] | bool | None = None, fresh: bool = False,
+    listener: Listener | None = None,
+) -> Comparison:  # fmt: skip
+    """Compare learned metrics with the Euclidean distance, on the same folds.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d), DataFrame, or str
+        Features; or the name of a known data set, or the path of a table.
+    y : array-like of shape (n,), or str
+        Targets; or the name of the column to predict, for a frame or a table.
+    methods : sequence of names and metric learners, or mapping of titles to them, optional
+        Names are those of ``vicinal compare``, or "module:Class"; a learner is cloned for each
+        fold. By default all that suit the task. Euclidean is always among them.
+    k : int or sequence of int
+        Numbers of neighbours.
+    groups : array-like of shape (n,), or str
+        Rows of one group stay together in every fold; or the name of a column of a frame.
+    task : "classification" or "regression", optional
+        By default what the targets look like.
+    references : bool
+        Measure models that ask no neighbours too: boosting, a forest, an SVM, a linear model.
+    protocol : {"auto", "official", "kfold", "repeated", "grouped"}
+        Which rows test; "auto" is the data set's own, by groups where there are any.
+    n_folds, n_repeats : int
+        Folds of "kfold" and "grouped", random splits of "repeated".
+    scale : {"zscore", "histogram", "unit", "none"}
+        How features are scaled, by numbers of the training part.
+    n_components : int, optional
+        Keep so many principal components.
+    impute : bool
+        Fill in missing values from each training part, rather than refuse them.
+    limit : int, optional
+        Take a random sample of so many rows.
+    random_state : int
+        Seed of folds, samples and learners.
+    n_jobs : int, optional
+        Work in so many processes of their own, where a crash of a learner costs one
+        measurement. None works in this process.
+    out : path, True or None
+        A run folder that keeps every result as it comes: the same call goes on where it was
+        stopped. True takes ``vicinal-runs/<data>-<digest>``; None keeps nothing on disk.
+    fresh : bool
+        Forget what the folder holds.
+    listener : callable, optional
+        Called with a :class:`vicinal.runs.Progress` when a measurement starts or ends.
+
+    Returns
+    -------
+    Comparison
+        With ``to_frame()``, ``plot()``, ``report("page.html")``; it shows itself in a notebook.
+
+    Raises
+    ------
+    ValueError
+        For anything that would fail on every fold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import vicinal
+    >>> X, y = load_wine(return_X_y=True)
+    >>> found = vicinal.compare(X, y, methods=["lda"], k=3)
+    >>> found.to_frame()[["method", "k", "n_train"]].values.tolist()
+    [['euclidean', 3, 142], ['lda', 3, 142]]
+    """
+    named, own = _split_methods(methods)
+    options = {"groups": groups, "task": task, "impute": impute, "limit": limit}
+    asked = _find_rows(X, y, **options)
+    question = Question(
+        asked.source, named, (k,) if isinstance(k, int) else tuple(k), scale, n_components,
+        protocol, n_folds, n_repeats, random_state, references,
+    )  # fmt: skip
+    if n_jobs is not None and own:
+        raise ValueError(
+            "metric learners given as objects are compared in this process: leave n_jobs out, or "
+            "name the learner as 'module:Class'."
+        )
+    with _staffed(question, asked.held, own, n_jobs) as (workers, question):
+        plan = ask_plan(workers, question)
+        with _opened(plan, out, fresh) as folder:
+            records = run_cells(plan.cells, folder, pool=workers, listener=listener, exhibits=True)
+            found = describe_comparison(plan, records, folder.path)
+            return found if not out else replace(found, folder=folder.path)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Where rows come from, and the rows themselves where they are the caller's own."""
+
+    source: Any
+    held: Dataset | None = None
+
+
+def _find_rows(
+    X: Any, y: Any, *, groups: Any, task: Task | None, impute: bool, limit: int | None
+) -> _Asked:
+    if isinstance(X, str | os.PathLike):
+        if groups is not None:
+            raise ValueError("groups are for arrays and frames; a known data set has its own.")
+        source = find_source(os.fspath(X), target=y, task=task, impute=impute, limit=limit)
+        fetch_rows(source)
+        return _Asked(source)
+    if y is None:
+        raise ValueError("say what to predict (y): targets, or the name of a column of X.")
+    check_task(task)
+    held = hold_rows(X, y, groups=groups, task=task, impute=impute)
+    return _Asked(source_of(held, limit), held)
+
+
+def _split_methods(methods: Any) -> tuple[tuple[str, ...] | None, list[Method]]:
+    """Return the names of all methods, and those that are objects."""
+    if methods is None:
+        return None, []
+    if isinstance(methods, str):
+        methods = [methods]
+    pairs = methods.items() if isinstance(methods, Mapping) else [("", m) for m in methods]
+    chosen = [m if isinstance(m, str) else own_method(m, title) for title, m in pairs]
+    names = tuple(m if isinstance(m, str) else m.name for m in chosen)
+    return names, [m for m in chosen if isinstance(m, Method)]
+
+
+@contextmanager
+def _staffed(
+    question: Question, held: Dataset | None, own: Sequence[Method], n_jobs: int | None
+) -> Iterator[tuple[Workers, Question]]:
+    """Whoever does the work: this process, or others, which find held rows in a file."""
+    if n_jobs is None:
+        with ThisProcess(Measurer(held, own).answer) as workers:
+            yield workers, question
+        return
+    if n_jobs < 1:
+        raise ValueError(f"there must be at least one process (n_jobs), got {n_jobs}.")
+    with TemporaryDirectory(prefix="vicinal-") as place, WorkerPool(n_jobs) as workers:
+        if held is not None:
+            path = Path(place) / "rows.npz"
+            write_held(held, path)
+            question = replace(question, source=replace(question.source, path=str(path)))
+        yield workers, question
+
+
+def ask_plan(workers: Workers, question: Question) -> Plan:
+    """Have a question checked where its rows will be needed.
+
+    Raises
+    ------
+    ValueError
+        Where it is refused.
+    """
+    request = {"job": MEASURER, "do": "plan", "question": asdict(question)}
+    reply = ask(workers, request)
+    if "refused" in reply:
+        raise ValueError(reply["refused"])
+    return Plan.from_json(reply["plan"])
+
+
+@contextmanager
+def _opened(
+    plan: Plan, out: str | os.PathLike[str] | bool | None, fresh: bool
+) -> Iterator[RunFolder]:
+    """The run folder asked for, or one that is gone at the end."""
+    if out is None or out is False:
+        with TemporaryDirectory(prefix="vicinal-") as place, RunFolder(Path(place)) as folder:
+            yield folder
+        return
+    path = plan.default_folder if out is True else Path(out)
+    with RunFolder(path, plan.configuration, fresh=fresh) as folder:
+        yield folder

@@ -1,0 +1,99 @@
+"""A comparison from the records of a run: its rows, what was learned, and what to know of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from vicinal import __version__
+from vicinal.comparison._exhibit_file import exhibit_path, read_exhibit
+from vicinal.comparison._plan import Plan
+from vicinal.comparison._summary import summarize_records
+from vicinal.data import get_entry
+from vicinal.report import Comparison, Exhibit, Row, best_row
+from vicinal.runs import Record, Setting, Source
+
+
+def describe_comparison(plan: Plan, records: Sequence[Record], folder: Path) -> Comparison:
+    """Return what was measured together with what it was measured on."""
+    facts, setting = plan.facts, plan.setting
+    rows, duels = summarize_records(records, plan.methods, plan.ks, facts.name)
+    return Comparison(
+        dataset=facts.name,
+        task=facts.task,
+        n_rows=facts.n_rows,
+        n_features=facts.n_features,
+        n_classes=facts.n_classes,
+        protocol=describe_protocol(setting, plan.n_folds),
+        preparation=describe_preparation(setting.preparation),
+        seed=setting.seed,
+        version=__version__,
+        rows=rows,
+        exhibits=tuple(read_best(rows, records, folder)),
+        citation=describe_source(setting.source),
+        notes=(*_notes_on_rows(plan), *_failed_exhibits(records, rows)),
+        duels=duels,
+        configuration=plan.configuration,
+    )
+
+
+def read_best(rows: Sequence[Row], records: Iterable[Record], folder: Path) -> Iterable[Exhibit]:
+    """Yield the exhibit of each method at its best k, where there is one."""
+    first = {(r["method"], r["k"]): r["key"] for r in records if r["fold"] == 0}
+    for method in dict.fromkeys(row.method for row in rows):
+        best = best_row(row for row in rows if row.method == method)
+        key = None if best is None else first.get((method, best.k))
+        exhibit = None if key is None else read_exhibit(exhibit_path(folder, key))
+        if exhibit is not None:
+            yield exhibit
+
+
+def describe_source(source: Source) -> str:
+    """Say where a known data set comes from; a table of the user's own needs no telling."""
+    if source.path is not None or source.held:
+        return ""
+    entry = get_entry(source.name)
+    told = (entry.title, entry.source.page, entry.licence, f"cited as {entry.citation}")
+    return "; ".join(part for part in told if part)
+
+
+def describe_protocol(setting: Setting, n_folds: int) -> str:
+    """Say in a few words which rows trained and which tested."""
+    words = {
+        "official": "official split",
+        "kfold": f"{n_folds}-fold cross-validation",
+        "repeated": f"{n_folds} random splits",
+        "grouped": f"{n_folds}-fold cross-validation by group",
+    }
+    return words.get(setting.protocol, setting.protocol)
+
+
+def describe_preparation(preparation: Mapping[str, Any]) -> str:
+    """Say in a few words how the features were prepared."""
+    words = {
+        "zscore": "z-scored",
+        "histogram": "rows divided by their sums",
+        "unit": "rows divided by their lengths",
+        "none": "raw",
+    }[preparation["scale"]]
+    n_components = preparation.get("n_components")
+    return words if n_components is None else f"{words}, {n_components} principal components"
+
+
+def _notes_on_rows(plan: Plan) -> list[str]:
+    source, notes = plan.setting.source, []
+    if source.path is None and not source.held and (note := get_entry(source.name).note):
+        notes.append(f"About {plan.facts.name}: {note}.")
+    if source.limit is not None:
+        notes.append(f"Measured on a random sample of {plan.facts.n_rows:,} rows.")
+    if source.impute:
+        notes.append("Missing values were filled in from each training part.")
+    return notes
+
+
+def _failed_exhibits(records: Iterable[Record], rows: Iterable[Row]) -> list[str]:
+    """Why what was learned could not be shown, once a method."""
+    titles = {row.method: row.title for row in rows}
+    found = {titles[r["method"]]: r["exhibit_error"] for r in records if r.get("exhibit_error")}
+    return [f"What {title} learned could not be shown: {why}" for title, why in found.items()]

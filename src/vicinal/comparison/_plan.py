@@ -1,0 +1,201 @@
+"""What is asked of a comparison, and the plan that answers it: all checked before the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vicinal import __version__
+from vicinal._types import Dataset, Task
+from vicinal.comparison._rows import FoldKeeper
+from vicinal.data import PROTOCOLS
+from vicinal.methods import Method, choose_methods
+from vicinal.runs import RUNS, Cell, Setting, Source, digest_of
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a user asks, as plain values; ``methods`` None is all that suit the task."""
+
+    source: Source
+    methods: tuple[str, ...] | None = None
+    ks: tuple[int, ...] = (3, 7)
+    scale: str = "zscore"
+    n_components: int | None = None
+    protocol: str = "auto"
+    n_folds: int = 5
+    n_repeats: int = 10
+    seed: int = 0
+    references: bool = False
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Question:
+        """Return the question that ``asdict`` made JSON of."""
+        methods = None if value["methods"] is None else tuple(value["methods"])
+        source = Source(**value["source"])
+        return cls(**{**value, "source": source, "methods": methods, "ks": tuple(value["ks"])})
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the rows once they are read."""
+
+    name: str
+    task: Task
+    n_rows: int
+    n_features: int
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison that has been checked and only needs to be run.
+
+    ``asked`` are the methods the user named; the others are run for comparison.
+    """
+
+    setting: Setting
+    methods: tuple[Method, ...]
+    ks: tuple[int, ...]
+    n_folds: int
+    asked: tuple[str, ...]
+    facts: Facts
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Everything to be measured, fold by fold, so that a stopped run compares already."""
+        return plan_cells(self.setting, self.methods, self.ks, self.n_folds)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What the results depend on, as JSON values."""
+        return {
+            "version": __version__,
+            **self.setting.identify(),
+            "methods": [method.name for method in self.methods],
+            "ks": list(self.ks),
+        }
+
+    @property
+    def default_folder(self) -> Path:
+        """Where the results go unless told otherwise: the same plan, the same place."""
+        stem = Path(self.setting.source.name).stem
+        return RUNS / f"{stem}-{digest_of(self.configuration)[:8]}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan as JSON values; estimator objects stay with their owner."""
+        bare = replace(self, methods=tuple(replace(m, estimator=None) for m in self.methods))
+        return asdict(bare)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Plan:
+        """Return the plan :meth:`to_json` wrote."""
+        setting = dict(value["setting"])
+        source = Source(**setting.pop("source"))
+        methods = (Method(**{**m, "tasks": tuple(m["tasks"])}) for m in value["methods"])
+        return cls(
+            setting=Setting(source, **setting),
+            methods=tuple(methods),
+            ks=tuple(value["ks"]),
+            n_folds=value["n_folds"],
+            asked=tuple(value["asked"]),
+            facts=Facts(**value["facts"]),
+        )
+
+
+def plan_cells(
+    setting: Setting, methods: Iterable[Method], ks: tuple[int, ...], n_folds: int
+) -> list[Cell]:
+    """Return the cells of some methods: one a fit."""
+    methods = tuple(methods)
+    return [
+        Cell(setting, fold, method.name, group)
+        for fold in range(n_folds)
+        for method in methods
+        for group in _fits(method, ks)
+    ]
+
+
+def _fits(method: Method, ks: tuple[int, ...]) -> list[tuple[int | None, ...]]:
+    """The k that each fit of a method serves."""
+    if method.reference:
+        return [(None,)]
+    return [(k,) for k in ks] if method.depends_on_k else [ks]
+
+
+def plan_comparison(
+    question: Question, keeper: FoldKeeper | None = None, own: Mapping[str, Method] | None = None
+) -> Plan:
+    """Read the rows and check everything that can be checked before the work starts.
+
+    Parameters
+    ----------
+    question : Question
+    keeper : FoldKeeper, optional
+        Keeps the rows for those who measure.
+    own : mapping of str to Method
+        Methods that no table knows.
+
+    Raises
+    ------
+    ValueError
+        For anything that would fail on every fold.
+    """
+    keeper = keeper or FoldKeeper()
+    if question.seed < 0:
+        raise ValueError(f"the seed must not be negative, got {question.seed}.")
+    setting = Setting(
+        question.source,
+        preparation={"scale": question.scale, "n_components": question.n_components},
+        seed=question.seed,
+    )
+    dataset = keeper.rows(setting)
+    setting = replace(setting, **_choose_protocol(question, dataset))
+    folds = keeper.folds(setting)
+    ks = check_ks(question.ks, min(len(fold.train) for fold in folds))
+    keeper.get(setting, 0)  # what the preparation refuses, it refuses here
+    named = None if question.methods is None else [(own or {}).get(m, m) for m in question.methods]
+    chosen = choose_methods(named, dataset.task, references=question.references)
+    asked = choose_methods(named, dataset.task, references=question.references, add=())
+    return Plan(
+        setting=setting,
+        methods=chosen,
+        ks=ks,
+        n_folds=len(folds),
+        asked=tuple(method.name for method in asked),
+        facts=_facts(dataset),
+    )
+
+
+def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:
+    protocol = dataset.protocol if question.protocol == "auto" else question.protocol
+    if protocol not in PROTOCOLS:
+        raise ValueError(
+            f"no protocol is called {protocol!r}; choose auto, {', '.join(PROTOCOLS)}."
+        )
+    counts = {"repeated": {"n_repeats": question.n_repeats}, "official": {}}
+    return {"protocol": protocol, "folds": counts.get(protocol, {"n_folds": question.n_folds})}
+
+
+def _facts(dataset: Dataset) -> Facts:
+    classes = len(dataset.classes)
+    if dataset.task == "classification" and not classes:
+        classes = len(np.unique(dataset.y))
+    return Facts(dataset.name, dataset.task, len(dataset.y), dataset.X.shape[1], classes)
+
+
+def check_ks(ks: Iterable[int], smallest: int) -> tuple[int, ...]:
+    """Return the k once each, ascending; refuse those the smallest training part cannot serve."""
+    ks = tuple(sorted(set(ks)))
+    if not ks or ks[0] < 1:
+        raise ValueError(f"k must be at least 1, got {ks[0] if ks else 'none'}.")
+    if ks[-1] > smallest:
+        raise ValueError(
+            f"k = {ks[-1]} is more than the {smallest:,} rows of the smallest training part; "
+            f"use at most {smallest:,}."
+        )
+    return ks

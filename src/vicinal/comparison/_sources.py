@@ -1,0 +1,79 @@
+"""Which rows a user means: a known data set by name, or a table by its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from vicinal.data import find, get_entry, obtain, sha256_of, table_suffix
+from vicinal.runs import Source
+
+
+def find_source(
+    data: str,
+    *,
+    target: str | None = None,
+    task: str | None = None,
+    impute: bool = False,
+    limit: int | None = None,
+) -> Source:
+    """Return where the rows of a known name or a file come from; known names come first.
+
+    Raises
+    ------
+    ValueError
+        For a name that is neither, with the nearest known ones; for table options on a known
+        data set.
+    """
+    if limit is not None and limit < 2:
+        raise ValueError(f"a sample (limit) must have at least 2 rows, got {limit}.")
+    check_task(task)
+    path = Path(data)
+    is_table = path.exists() or table_suffix(path) is not None or len(path.parts) > 1
+    known = known_name(data, is_table=is_table)
+    if known is None:
+        return _table_source(path, target, task, impute, limit)
+    if target is not None or task is not None or impute:
+        raise ValueError(
+            f"{data} is a known data set with a target of its own; target, task and "
+            f"impute are for tables (write ./{data} for a file of that name)."
+        )
+    return Source(known, limit=limit)
+
+
+def fetch_rows(source: Source) -> None:
+    """Fetch a known data set that is not on this computer, where its progress can be seen."""
+    if source.path is None and find(get_entry(source.name)).place in ("absent", "raw files"):
+        obtain(get_entry(source.name))
+
+
+def known_name(data: str, *, is_table: bool) -> str | None:
+    """Return the full name of a known data set, None for a table.
+
+    Raises
+    ------
+    ValueError
+        Where it is neither, with the nearest known names.
+    """
+    try:
+        return get_entry(data).name
+    except ValueError as error:
+        if is_table:
+            return None
+        raise ValueError(f"{error} There is no file {data!r} here either.") from None
+
+
+def check_task(task: str | None) -> None:
+    """Refuse a task nobody knows."""
+    if task not in (None, "classification", "regression"):
+        raise ValueError(f"task must be classification or regression, got {task!r}.")
+
+
+def _table_source(
+    path: Path, target: str | None, task: str | None, impute: bool, limit: int | None
+) -> Source:
+    source = Source(path.name, str(path.resolve()), target, task, impute, limit=limit)
+    try:
+        return replace(source, digest=sha256_of(path))
+    except OSError:  # the reader of tables says better what is wrong with the file
+        return source

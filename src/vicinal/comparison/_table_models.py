@@ -1,0 +1,235 @@
+"""One model over a table: from columns to predictions, with an honest figure for its error."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from vicinal._types import AnyArray, FloatArray, IntArray, Task
+from vicinal.comparison._execute import fixed_seeds, noted, quiet
+from vicinal.comparison._relevance import relevance_of
+from vicinal.comparison._scoring import prediction_error
+from vicinal.comparison._sources import find_source
+from vicinal.data import (
+    Imputer,
+    Preparation,
+    TableEncoder,
+    dataset_frame,
+    encode_target,
+    inner_split,
+    load_dataset,
+    read_frame,
+    require_target,
+    split_target,
+)
+from vicinal.methods import EUCLIDEAN, Method, get_method, make_learner
+from vicinal.predict import KNNClassifier, KNNRegressor, check_storable
+from vicinal.report import maps_linearly
+from vicinal.runs import Elapsed, Stopwatch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+HELD_OUT = 0.25
+DEFAULT_METHODS: dict[Task, str] = {"classification": "mlng", "regression": EUCLIDEAN}
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """Rows as a user has them: named columns, and the column to predict where there is one."""
+
+    name: str
+    features: pd.DataFrame
+    target: pd.Series | None
+    target_name: str
+    task: Task | None = None
+    groups: IntArray | None = None
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A pipeline fitted on all rows, and what was found out about it.
+
+    ``error`` is measured on a quarter of the rows by a model fitted on the others, never by
+    the model itself; None where that could not be done (``notes`` then says why).
+    ``plain_error`` is that of the Euclidean distance on the same rows.
+    """
+
+    model: Pipeline
+    method: str
+    task: Task
+    error: float | None
+    plain_error: float | None
+    n_held_out: int
+    fit: Elapsed
+    relevance: tuple[tuple[str, float], ...]
+    notes: tuple[str, ...]
+
+
+def read_training_rows(
+    data: str, target: str | None = None, *, task: str | None = None, split: str = "all"
+) -> TableRows:
+    """Return the rows of a known data set or a file, with the target that must be there."""
+    source = find_source(data, target=target, task=task)
+    if source.path is None:
+        return _known_rows(data, split)
+    refuse_split(split)
+    name = require_target(source.path, target)
+    features, column = split_target(read_frame(source.path, target=name), name, source.path)
+    return TableRows(source.name, features, column, name, cast("Task | None", task))
+
+
+def read_new_rows(
+    data: str, target: str, split: str = "all", text_columns: Collection[str] = ()
+) -> TableRows:
+    """Return rows to predict; their target may be absent."""
+    source = find_source(data)
+    if source.path is None:
+        return _known_rows(data, split)
+    refuse_split(split)
+    frame = read_frame(source.path, target=target, text_columns=text_columns)
+    present = target in frame.columns
+    column = frame[target] if present else None
+    features = frame.drop(columns=target) if present else frame
+    return TableRows(source.name, features, column, target)
+
+
+def refuse_split(split: str) -> None:
+    """A file has no official split to choose from."""
+    if split != "all":
+        raise ValueError(
+            f"a part of the rows (split) is for known data sets; {split!r} of a file is not known."
+        )
+
+
+def _known_rows(data: str, split: str) -> TableRows:
+    if split not in ("all", "train", "test"):
+        raise ValueError(f"the part of the rows (split) must be all, train or test; got {split!r}.")
+    dataset = load_dataset(data, None if split == "all" else split)
+    features, column = dataset_frame(dataset)
+    return TableRows(data, features, column, str(column.name), dataset.task, dataset.groups)
+
+
+def make_predictor(
+    method: Method,
+    task: Task,
+    *,
+    k: int,
+    scale: str = "zscore",
+    n_components: int | None = None,
+    blocks: IntArray | None = None,
+    seed: int = 0,
+) -> Pipeline:
+    """Return the unfitted steps after the encoder: holes filled, scaled, neighbours asked.
+
+    ``blocks`` (see :class:`~vicinal.data.Imputer`) is None where there is nothing to fill.
+    """
+    if task not in method.tasks:
+        raise ValueError(f"the method {method.name} is not made for {task}.")
+    if method.reference:
+        raise ValueError(f"{method.name} asks no neighbours; a model file needs a metric.")
+    kind = KNNClassifier if task == "classification" else KNNRegressor
+    steps: list[tuple[str, Any]] = [
+        ("prepare", Preparation(scale=cast("Any", scale), n_components=n_components)),
+        ("neighbors", kind(n_neighbors=k, metric=make_learner(method, task, k=k, seed=seed))),
+    ]
+    return Pipeline(steps if blocks is None else [("impute", Imputer(blocks)), *steps])
+
+
+def fit_table(
+    rows: TableRows, method_name: str | None = None, *, impute: bool = False, seed: int = 0,
+    check: bool = True, **options: Any,
+) -> FittedTable:  # fmt: skip
+    """Fit a method on all rows, and measure it on held-out ones beside the plain distance.
+
+    Parameters
+    ----------
+    rows : TableRows
+    method_name : str, optional
+        By default ``DEFAULT_METHODS``' for the task.
+    impute, seed
+        As in ``vicinal fit``.
+    check : bool
+        Measure the error on held-out rows, which costs a second fit.
+    **options
+        ``k``, ``scale`` and ``n_components`` of :func:`make_predictor`.
+
+    Raises
+    ------
+    ValueError
+        For rows, a method or numbers that do not go together.
+    """
+    assert rows.target is not None
+    task, y, classes = encode_target(rows.target, rows.task)
+    labels = np.array(classes)[y] if classes else y
+    encoder = TableEncoder(keep_missing=impute).fit(rows.features)
+    X = encoder.transform(rows.features)
+    options |= {"blocks": encoder.blocks_ if impute else None, "seed": seed}
+    method = get_method(method_name or DEFAULT_METHODS[task])
+    learned = make_predictor(method, task, **options)
+    plain = make_predictor(get_method(EUCLIDEAN), task, **options)
+    check_storable(learned)
+    with fixed_seeds(seed), noted() as notes:
+        watch = Stopwatch()
+        learned.fit(X, labels)
+        fit = watch.read()
+    held = HeldOut((None, None), 0)
+    if check:
+        held = hold_out((learned, plain), X, labels, task, groups=rows.groups, seed=seed)
+    model = Pipeline([("columns", encoder), *learned.steps])
+    return FittedTable(
+        model=model,
+        method=method.name,
+        task=task,
+        error=held.errors[0],
+        plain_error=held.errors[1],
+        n_held_out=held.n_rows,
+        fit=fit,
+        relevance=tuple(feature_relevance(model, X)),
+        notes=(*notes, *held.notes),
+    )
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Errors on rows that took no part in the fit; None where they could not be measured."""
+
+    errors: tuple[float | None, ...]
+    n_rows: int
+    notes: tuple[str, ...] = ()
+
+
+def hold_out(
+    models: tuple[Pipeline, ...], X: FloatArray, labels: AnyArray, task: Task, *,
+    groups: IntArray | None = None, seed: int = 0,
+) -> HeldOut:  # fmt: skip
+    """Fit copies on three quarters of the rows and return their errors on the last one."""
+    try:
+        fold = inner_split(labels, test_size=HELD_OUT, seed=seed, groups=groups, task=task)
+        with quiet():  # the fit on all rows has said it already
+            fitted = [clone(model).fit(X[fold.train], labels[fold.train]) for model in models]
+        predicted = [model.predict(X[fold.test]) for model in fitted]
+        errors = [prediction_error(each, labels[fold.test], task) for each in predicted]
+    except ValueError as error:
+        return HeldOut((None,) * len(models), 0, (f"no error on held-out rows: {error}",))
+    return HeldOut(tuple(errors), len(fold.test))
+
+
+def feature_relevance(model: Pipeline, X: FloatArray) -> list[tuple[str, float]]:
+    """Return each feature's share in the learned squared distance, largest first.
+
+    Empty where the distance is the plain one or not linear.
+    """
+    metric, prepare = model[-1].metric_, model["prepare"]
+    filled = model["impute"].transform(X) if "impute" in model.named_steps else X
+    if not maps_linearly(metric, prepare.transform(filled[:16])):
+        return []
+    shares = relevance_of(metric.components_, prepare, filled)
+    names = model["columns"].feature_names_
+    return [(names[j], float(shares[j])) for j in np.argsort(-shares, kind="stable")]

@@ -1,0 +1,167 @@
+"""What is compared and what was found: the records that tables, plots and the page are made from.
+
+Which row is best is decided here, once, for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from .._types import AnyArray, FloatArray
+
+EUCLIDEAN = "euclidean"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a comparison: a method at one k, over all folds.
+
+    ``errors`` holds one value a fold (share of wrong votes, or MSE / variance for regression);
+    ``error_sd`` is NaN for a single one. ``gain`` is Euclidean's mean error minus this one's and
+    ``p_value`` its paired test, both None for the Euclidean row itself or where it cannot be
+    computed. ``status`` is "ok", "failed" (then ``message`` says why) or "partial" (some folds
+    failed). A ``reference`` asks no neighbours: its ``k`` is None, and what it gains is counted
+    from Euclidean at its best k.
+    """
+
+    dataset: str
+    method: str
+    title: str
+    k: int | None
+    errors: tuple[float, ...]
+    error_mean: float
+    error_sd: float
+    gain: float | None
+    p_value: float | None
+    fit_seconds: float
+    fit_cpu_seconds: float
+    predict_seconds: float
+    predict_cpu_seconds: float
+    peak_mb: float
+    n_train: int
+    n_test: int
+    best: bool
+    status: str = "ok"
+    message: str = ""
+    notes: tuple[str, ...] = ()
+    reference: bool = False
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is an error to speak of, of all folds or at least some."""
+        return self.status != "failed" and math.isfinite(self.error_mean)
+
+
+def best_row(rows: Iterable[Row]) -> Row | None:
+    """Return the measured row of smallest error; ties go to the Euclidean row, then to the first.
+
+    A row that lacks folds is not compared with whole ones, unless there are none.
+    """
+    measured = [row for row in rows if row.measured]
+    whole = [row for row in measured if row.status == "ok"] or measured
+    return min(whole, key=lambda row: (row.error_mean, row.method != EUCLIDEAN), default=None)
+
+
+def best_neighbors(rows: Iterable[Row]) -> Row | None:
+    """Return the best row of those that ask neighbours: references do not compete."""
+    return best_row(row for row in rows if not row.reference)
+
+
+def mark_best(rows: Iterable[Row]) -> list[Row]:
+    """Mark the best of the rows of one k; equal ones are all marked, partial ones never."""
+    rows = list(rows)
+    best = best_neighbors(rows)
+    least = math.nan if best is None else best.error_mean
+    return [
+        replace(row, best=row.status == "ok" and not row.reference and row.error_mean == least)
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Duel:
+    """The best of the neighbours against a reference: the paired test of their difference."""
+
+    reference: str
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """One neighbour: its training row, distance, label, and whether it votes right.
+
+    ``values`` are its values of the features that its ``Example.values`` names, in that order.
+    """
+
+    row: int
+    distance: float
+    label: str
+    right: bool
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Example:
+    """A test point with its neighbours under the plain and under the learned distance."""
+
+    row: int
+    label: str
+    before: tuple[Neighbor, ...]
+    after: tuple[Neighbor, ...]
+    predicted_before: str
+    predicted_after: str
+    values: tuple[tuple[str, str], ...] = ()
+    images: Mapping[int, AnyArray] = field(default_factory=dict)
+    query_image: AnyArray | None = None
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """What one fitted metric learned, kept with its measurement.
+
+    Attributes
+    ----------
+    method, title : str
+    k : int
+    map_before, map_after : ndarrays of shape (m, 2)
+        Test rows by two components, under the plain and under the learned distance.
+    map_targets : ndarray of shape (m,)
+        Class names (as shown to the reader), or floats for regression.
+    examples : tuple of Example
+    feature_names : tuple of str
+    image_shape : tuple of int or None
+        Set where the features are pixels.
+    relevance : ndarray of shape (d,)
+        Share of each original feature in the distance; empty, as all below, where the map is
+        not linear.
+    eigenvalues : ndarray of shape (p,)
+        Descending; ``carries`` says in words what their sum is.
+    intervals : ndarray of shape (q, 2)
+        Bootstrap intervals of the first q of them, over ``n_evaluations`` points; q may be 0.
+    places : ndarray of shape (n, r)
+        Training rows along the r ≤ 2 leading directions, which ``directions`` name.
+    targets : ndarray of shape (n,)
+        As ``map_targets``, of those rows.
+    """
+
+    method: str
+    title: str
+    k: int
+    map_before: FloatArray
+    map_after: FloatArray
+    map_targets: AnyArray
+    examples: tuple[Example, ...] = ()
+    feature_names: tuple[str, ...] = ()
+    image_shape: tuple[int, ...] | None = None
+    relevance: FloatArray = field(default_factory=lambda: np.empty(0))
+    eigenvalues: FloatArray = field(default_factory=lambda: np.empty(0))
+    carries: str = "the metric"
+    intervals: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
+    n_evaluations: int = 0
+    places: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    targets: AnyArray = field(default_factory=lambda: np.empty(0))
+    directions: tuple[str, ...] = ()

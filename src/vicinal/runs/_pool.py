@@ -1,0 +1,282 @@
+"""Worker processes, and the hand that feeds them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol, Self
+
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+
+
+@dataclass(frozen=True)
+class Started:
+    """A request is being worked on."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A request is done: ``reply`` is the worker's, or None where the worker died (``crash``)."""
+
+    index: int
+    reply: dict[str, Any] | None
+    crash: str
+
+
+class Workers(Protocol):
+    """Whoever does what is asked, one request after another or several at a time."""
+
+    n_workers: int
+
+    def run(self, requests: Sequence[dict[str, Any]]) -> Iterator[Started | Finished]:
+        """Yield the start and the end of each request as they happen."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exception: object) -> None: ...
+
+
+def ask(workers: Workers, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to one request.
+
+    Raises
+    ------
+    RuntimeError
+        Where the worker died over it.
+    """
+    end = next(event for event in workers.run([request]) if isinstance(event, Finished))
+    if end.reply is None:
+        raise RuntimeError(end.crash)
+    return end.reply
+
+
+class Crash(Exception):
+    """The worker died over a request."""
+
+
+class Worker:
+    """One process, started when first needed and again after it died."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self._environment = environment
+        self._process: subprocess.Popen[str] | None = None
+        self._last_words: deque[str] = deque(maxlen=20)
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the reply to a request; raise :class:`Crash` where there will be none."""
+        process = self._process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = ""
+        if not line.endswith("\n"):
+            raise Crash(self._bury(process))
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+    def _start(self) -> subprocess.Popen[str]:
+        with self._lock:
+            if self._stopped:
+                raise Crash("the run was stopped.")
+            self._process = process = _open_process(self._environment)
+        self._last_words.clear()
+        self._drain = threading.Thread(
+            target=self._last_words.extend, args=(process.stderr,), daemon=True
+        )
+        self._drain.start()
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(sys.path) + "\n")
+        return process
+
+    def _bury(self, process: subprocess.Popen[str]) -> str:
+        """Forget a dead process and return what it died of."""
+        process.kill()  # it may have closed its pipe and lived on
+        code = process.wait()
+        self._drain.join(timeout=5)
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with suppress(OSError, AttributeError):  # what was unsent has nowhere to go
+                pipe.close()  # type: ignore[union-attr]
+        self._process = None
+        return describe_death(code, [line.strip() for line in self._last_words if line.strip()])
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing, and start no other; safe from any thread."""
+        with self._lock:
+            self._stopped = True
+            if self._process is not None:
+                self._process.kill()
+
+    def close(self) -> None:
+        """Let go of a stopped process once nobody asks it any more."""
+        if self._process is not None:
+            self._bury(self._process)
+
+
+def _open_process(environment: dict[str, str]) -> subprocess.Popen[str]:
+    # In a session of its own: Ctrl-C is for the caller, who then ends the workers.
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "vicinal.runs._worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def describe_death(code: int, last_words: Sequence[str]) -> str:
+    """Say what an exit code means to the user, with the last line the process wrote."""
+    if code == -9:  # the number, as not every system has the name
+        return "the process was killed; perhaps memory ran out."
+    if code < 0:
+        name = signal.Signals(-code).name
+        return f"the process crashed ({name}, {signal.strsignal(-code)})."
+    words = f": {last_words[-1]}" if last_words else "."
+    return f"the process ended by itself with exit code {code}{words}"
+
+
+class WorkerPool:
+    """A number of workers; use as a context manager, and leaving it ends them.
+
+    Parameters
+    ----------
+    n_workers : int
+    """
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+        environment = worker_environment(n_workers)
+        self._workers = [Worker(environment) for _ in range(n_workers)]
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stopping.set()
+        for worker in self._workers:
+            worker.stop()
+        for thread in self._threads:
+            thread.join()
+        for worker in self._workers:
+            worker.close()
+
+    def run(self, requests: Sequence[dict[str, Any]]) -> Iterator[Started | Finished]:
+        """Yield the start and the end of each request as they happen."""
+        waiting: SimpleQueue[tuple[int, dict[str, Any]]] = SimpleQueue()
+        for numbered in enumerate(requests):
+            waiting.put(numbered)
+        events: SimpleQueue[Started | Finished] = SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._serve, args=(worker, waiting, events), daemon=True)
+            for worker in self._workers[: len(requests)]
+        ]
+        for thread in self._threads:
+            thread.start()
+        unfinished = len(requests)
+        while unfinished:
+            event = _next(events)
+            unfinished -= isinstance(event, Finished)
+            yield event
+
+    def _serve(
+        self,
+        worker: Worker,
+        waiting: SimpleQueue[tuple[int, dict[str, Any]]],
+        events: SimpleQueue[Started | Finished],
+    ) -> None:
+        while not self._stopping.is_set():
+            try:
+                index, request = waiting.get_nowait()
+            except Empty:
+                return
+            events.put(Started(index))
+            reply, crash = None, ""
+            try:
+                reply = worker.ask(request)
+            except Crash as death:
+                crash = str(death)
+            except Exception as error:  # a thread that died silently would leave the run waiting
+                crash = f"the process could not be used: {error}"
+            events.put(Finished(index, reply, crash))
+
+
+class ThisProcess:
+    """A worker's verbs without a worker: no start-up time, and no shield from a crash.
+
+    Parameters
+    ----------
+    answer : callable
+        From a request to its reply.
+    """
+
+    n_workers = 1
+
+    def __init__(self, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        self._answer = answer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def run(self, requests: Sequence[dict[str, Any]]) -> Iterator[Started | Finished]:
+        """Yield the start and the end of each request as they happen."""
+        for index, request in enumerate(requests):
+            yield Started(index)
+            yield Finished(index, self._answer(request), "")
+
+
+def _next(events: SimpleQueue[Started | Finished]) -> Started | Finished:
+    while True:
+        try:  # with a timeout, so that Ctrl-C is heard on every system
+            return events.get(timeout=0.5)
+        except Empty:
+            continue
+
+
+def worker_environment(n_workers: int) -> dict[str, str]:
+    """Return the environment of a worker: the processors are shared out as threads."""
+    share = max(1, count_processors() // n_workers)
+    environment = dict(os.environ)
+    for name in THREADS:
+        asked = environment.get(name, "")
+        environment[name] = str(min(share, int(asked)) if asked.isdigit() else share)
+    return environment
+
+
+def count_processors() -> int:
+    """Return how many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
