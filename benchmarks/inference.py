@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks._measure import Case
 from vicinal import ExactIndex, load_dataset
 from vicinal._kernels._targeted import infer_sets
-from vicinal.metric.inference._all_points import infer_over_points
+from vicinal.metric.inference import infer_all
 
 K = 7
 COLD = """
@@ -23,11 +23,11 @@ import time, numpy as np
 from numba import njit
 njit(lambda a: a)(1)  # what any first compilation takes is numba's
 from vicinal import gerrymandering_loss
-from vicinal.metric.inference._all_points import infer_over_points
+from vicinal.metric.inference import infer_all
 start = time.process_time()
 gerrymandering_loss(np.ones(3, np.float32), [0, 0, 1], 0, 1)
 X, y = np.eye(9, dtype=np.float32), np.arange(9, dtype=np.int32) % 2
-infer_over_points(X, X, y, y, 3, 1 - np.eye(2), exclude=np.arange(9))
+infer_all(X, y, np.arange(9), 3, 1 - np.eye(2))
 print(time.process_time() - start)
 """
 
@@ -61,9 +61,7 @@ def all_points(X: Any, y: Any) -> Case:
     n, costs = len(X), 1.0 - np.eye(26)
 
     def ours(rows: int = n) -> Any:
-        chosen = slice(rows)
-        exclude = np.arange(n)[chosen]
-        return infer_over_points(X[chosen], X, y, y[chosen], K, costs, exclude=exclude, n_jobs=1)
+        return infer_all(X, y, np.arange(rows), K, costs)
 
     def peer() -> None:
         points, out = np.ascontiguousarray(X.T), np.empty((64, n), np.float32)

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from numba import njit
 
-from vicinal._kernels._lanes import LANES, at_most, first_lane, lanes_set, least_above, lower
+from vicinal._kernels._lanes import (
+    LANES,
+    add_gaps,
+    add_unequal,
+    at_most,
+    first_lane,
+    lanes_set,
+    least_above,
+    lower,
+)
 
 
 @njit
@@ -36,6 +45,16 @@ def run_places(mask):
 @njit
 def run_lanes_set(mask):
     return lanes_set(mask)
+
+
+@njit
+def run_add_gaps(sums, offset, flat, start, value):
+    add_gaps(sums, offset, flat, start, value)
+
+
+@njit
+def run_add_unequal(sums, offset, flat, start, value):
+    add_unequal(sums, offset, flat, start, value)
 
 
 @pytest.fixture
@@ -75,3 +94,16 @@ def test_at_most_sets_one_bit_a_lane(flat, offset, limit):
 def test_nan_is_never_at_most_anything():
     values = np.full(LANES, np.nan, np.float32)
     assert run_at_most(values, 0, np.float32(np.inf)) == 0
+
+
+@pytest.mark.parametrize(("offset", "start"), [(0, 0), (1, 70), (LANES, 2 * LANES)])
+@pytest.mark.parametrize(
+    ("run", "difference"),
+    [(run_add_gaps, lambda a, b: np.abs(a - b)), (run_add_unequal, lambda a, b: a != b)],
+)
+def test_differences_are_added_to_the_lanes_and_nowhere_else(flat, run, difference, offset, start):
+    value, sums = flat[start + 3], np.arange(3 * LANES, dtype=np.float32)
+    expected = sums.copy()
+    expected[offset : offset + LANES] += difference(flat[start : start + LANES], value)
+    run(sums, offset, flat, start, value)
+    assert (sums == expected).all()

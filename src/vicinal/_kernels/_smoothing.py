@@ -14,21 +14,19 @@ from numba import njit
 
 from vicinal._types import AnyArray
 
-TRIANGLE, EPANECHNIKOV, BIWEIGHT, BOXCAR = 0, 1, 2, 3
+TRIANGLE, EPANECHNIKOV, BIWEIGHT = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
 def profile(squared_ratio: float, kernel: int) -> float:
-    """Return K(u) for u² = ``squared_ratio``: 1 − u, 1 − u², (1 − u²)² or 1 on [0, 1), else 0."""
+    """Return K(u) for u² = ``squared_ratio``: 1 − u, 1 − u² or (1 − u²)² on [0, 1), else 0."""
     if squared_ratio >= 1.0:
         return 0.0
     if kernel == TRIANGLE:
         return 1.0 - math.sqrt(max(squared_ratio, 0.0))
     if kernel == EPANECHNIKOV:
         return 1.0 - squared_ratio
-    if kernel == BIWEIGHT:
-        return (1.0 - squared_ratio) ** 2
-    return 1.0
+    return (1.0 - squared_ratio) ** 2
 
 
 @njit(cache=True, nogil=True)

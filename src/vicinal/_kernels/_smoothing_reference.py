@@ -9,13 +9,13 @@ from vicinal._types import AnyArray, FloatArray
 
 
 def profiles(squared_ratios: AnyArray, kernel: int) -> FloatArray:
-    """Return K(u) for u² = ``squared_ratios``: 1 − u, 1 − u², (1 − u²)² or 1 on [0, 1), else 0."""
+    """Return K(u) for u² = ``squared_ratios``: 1 − u, 1 − u² or (1 − u²)² on [0, 1), else 0."""
     inside = np.clip(squared_ratios, 0, 1)
     heights = {
         TRIANGLE: 1 - np.sqrt(inside),
         EPANECHNIKOV: 1 - inside,
         BIWEIGHT: (1 - inside) ** 2,
-    }.get(kernel, np.ones_like(inside))
+    }[kernel]
     return np.where(squared_ratios < 1, heights, 0.0)
 
 
