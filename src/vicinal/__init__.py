@@ -14,6 +14,7 @@ _HOMES = {
         "best_voting_set",
         "most_violating_set",
         "gerrymandering_loss",
+        "infer_sets",
         "MetricLearner",
         "MLNG",
         "EGOP",

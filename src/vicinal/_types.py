@@ -97,3 +97,19 @@ class ViolatingSet:
     total: float
     voted: int
     value: float
+
+
+@dataclass(frozen=True)
+class InferredSets:
+    """Both sets of each of m queries.
+
+    ``best`` (m, k) the points of least total squared distance whose majority is the query's class,
+    −1 where there is no such set; ``violating`` (m, k) those of largest cost minus total and
+    ``voted`` (m,) the class they vote for, −1 where fewer than k points may be used; ``loss`` (m,),
+    0 where the own class cannot win. Points ascend in squared distance (ties: lower index first).
+    """
+
+    best: IntArray
+    violating: IntArray
+    voted: IntArray
+    loss: FloatArray

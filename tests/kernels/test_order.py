@@ -98,7 +98,8 @@ def test_a_merge_keeps_the_k_nearest_and_the_lower_rows_of_equals(old, new, k):
     nearest, indices = (np.array(part) for part in zip(*before, *filling, strict=True))
     entered = sorted(zip(new, range(len(new)), strict=True))
     expected = sorted([*before, *((value, 1000 + row) for value, row in entered)])[:k]
-    merge_sorted(nearest, indices, *(np.array(part) for part in zip(*entered, strict=True)), 1000)
+    values, rows = (np.array(part) for part in zip(*entered, strict=True))
+    merge_sorted(nearest, indices, values, rows, 1000)
     found = list(zip(nearest.tolist(), indices.tolist(), strict=True))
     assert found[: len(expected)] == expected
     assert found[len(expected) :] == [(99, -1)] * (k - len(expected))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from vicinal._kernels._targeted import infer_sets
-from vicinal.metric.gerrymander._objective import find_unsettled
+from vicinal.metric.inference._pairs import find_unsettled
 
 
 def inferred(squared_distances, labels, targets, k, costs):

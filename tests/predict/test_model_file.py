@@ -27,6 +27,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from vicinal import __version__
+from vicinal.combine import AutoMetric, MeanMetric
 from vicinal.data import Imputer, Preparation, TableEncoder
 from vicinal.index import BinaryIndex
 from vicinal.methods import list_methods, make_learner
@@ -166,6 +167,31 @@ def test_a_file_of_before_a_parameter_was_there_has_its_default(saved):
     assert loaded[-1].class_weight is None
     assert "KNNClassifier" in repr(loaded)
     assert len(loaded.predict(_queries())) == len(_queries())
+
+
+def test_a_file_that_names_a_type_by_its_former_place_is_read(model, saved):
+    def older(structure: Any, members: Any) -> None:
+        metric = structure["model"]["state"]["steps"][-1]["tuple"][1]["state"]["metric_"]
+        assert metric["type"] == "vicinal.rivals:LDA"
+        metric["type"] = "vicinal.baselines:LDA"
+
+    loaded = load_model(_rewrite(saved, older))
+    assert (loaded.predict(_queries()) == model.predict(_queries())).all()
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        MeanMetric(LDA(), n_parts=2, random_state=0),
+        AutoMetric([LDA(), LDA(1)], n_neighbors=3, random_state=0),
+    ],
+    ids=lambda metric: type(metric).__name__,
+)
+def test_metrics_made_of_several_survive_the_round_trip(metric, tmp_path):
+    X, y = _points()
+    model = KNNClassifier(3, metric=metric).fit(X, y)
+    save_model(model, tmp_path / "m")
+    assert (load_model(tmp_path / "m").predict_proba(X) == model.predict_proba(X)).all()
 
 
 def test_an_index_of_bits_is_built_anew_from_its_codes():

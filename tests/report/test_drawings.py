@@ -195,7 +195,7 @@ def test_errors_stand_where_the_axis_says(
     rows = make_row(error_mean=0.02, error_sd=0.01), make_row(k=7, error_mean=0.04, error_sd=0.0)
     axes = plot_errors(make_comparison(*rows))
     line = axes.get_lines()[0]
-    assert list(line.get_ydata()) == [0.02, 0.04]
+    assert np.asarray(line.get_ydata()).tolist() == [0.02, 0.04]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["3", "7"]
     assert axes.yaxis.get_major_formatter()(0.02, 0) == "2 %"
 

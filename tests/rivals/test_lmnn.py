@@ -98,6 +98,12 @@ def test_a_given_map_chooses_the_targets_anew():
     assert second.loss_curve_[-1] < first.loss_curve_[-1]
 
 
+def test_a_given_map_with_other_rows_than_components_is_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="init has 3 rows and n_components=2"):
+        LMNN(init=np.eye(3, 4), n_components=2).fit(X, y)
+
+
 def test_more_weight_on_the_push_leaves_fewer_margins_broken():
     X, y = noisy_moons()
 

@@ -241,20 +241,20 @@ def signed_pairs(
     candidates: IntArray,
     star: IntArray,
     hat: IntArray,
-    voted: IntArray,
     starts: IntArray,
     points: AnyArray,
     signs: AnyArray,
 ) -> None:
     """Write the symmetric difference of h* and ĥ of each row: +1 to pull nearer, −1 to push away.
 
-    Row x owns ``points[starts[x]:starts[x + 1]]``; ``points`` and ``signs`` hold at least 2k a row.
+    A row whose class cannot win has no h* and neither pulls nor pushes. Row x owns
+    ``points[starts[x]:starts[x + 1]]``; ``points`` and ``signs`` hold at least 2k a row.
     """
     k = star.shape[1]
     n = 0
     starts[0] = 0
     for x in range(rows.shape[0]):
-        if voted[x] >= 0:
+        if star[x, 0] >= 0:
             for sign in (1, -1):
                 inside, outside = (star, hat) if sign == 1 else (hat, star)
                 for a in range(k):

@@ -74,6 +74,19 @@ def gerrymandering_loss(
     return hat.value + star.total if star is not None and hat is not None else 0.0
 
 
+def signed_pairs(
+    rows: IntArray, candidates: IntArray, star: IntArray, hat: IntArray
+) -> list[list[tuple[int, int]]]:
+    """Return (point, sign) of each row: +1 on h*∖ĥ, then −1 on ĥ∖h*; nothing where h* is none."""
+    found = []
+    for row, right, wrong in zip(candidates[rows], star.tolist(), hat.tolist(), strict=True):
+        signed = [(p, 1) for p in right if p not in wrong] + [
+            (p, -1) for p in wrong if p not in right
+        ]
+        found.append([] if -1 in right else [(int(row[p]), sign) for p, sign in signed])
+    return found
+
+
 def _capped(points: IntArray, labels: IntArray, cap: int) -> IntArray:
     """Return, in order, the points that are among the first ``cap`` of their class."""
     taken: dict[int, int] = {}

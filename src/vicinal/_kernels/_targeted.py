@@ -63,6 +63,29 @@ class Pools(NamedTuple):
     rival: IntArray
 
 
+class Inferred(NamedTuple):
+    """What is inferred of m queries, in the kernels' order.
+
+    ``star`` and ``hat`` (m, k) int32 hold h* and ĥ, the voted class first; ``loss`` (m,) float64;
+    ``voted`` (m,) int32 the class ĥ votes for.
+    """
+
+    star: IntArray
+    hat: IntArray
+    loss: FloatArray
+    voted: IntArray
+
+    def of(self, rows: slice) -> Inferred:
+        """Return the room of some of the queries."""
+        return Inferred(self.star[rows], self.hat[rows], self.loss[rows], self.voted[rows])
+
+
+def new_inferred(m: int, k: int) -> Inferred:
+    """Return room for m queries."""
+    star, hat = np.empty((2, m, k), np.int32)
+    return Inferred(star, hat, np.empty(m), np.empty(m, np.int32))
+
+
 def new_pools(n_classes: int, k: int) -> Pools:
     """Return room for one query's pools (made here: compiling an allocation takes long)."""
     return Pools(

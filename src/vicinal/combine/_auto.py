@@ -138,7 +138,7 @@ class AutoMetric(MetricLearner):
         for learner in learners:
             member = prepare_member(learner, seed=race.seed, k=race.n_neighbors)
             fits.append(fit_member(member, table.X, table.y, table.weights))
-        self.metric_ = fits if len(fits) > 1 else fits[0]
+        self.metric_: Any = fits if len(fits) > 1 else fits[0]
         if len(fits) > 1:
             self.components_ = average(fits, table.X).astype(table.X.dtype, copy=False)
         elif hasattr(fits[0], "components_"):

@@ -124,9 +124,8 @@ class MeanMetric(MetricLearner):
         maps = [linear_map(member) for member in self.estimators_]
         sizes = np.array([near_squared_distance(X, components) for components in maps])
         self.components_ = mean_map(maps, sizes, self.n_components).astype(X.dtype, copy=False)
-        iterations = [getattr(member, "n_iter_", None) for member in self.estimators_]
-        if None not in iterations:
-            self.n_iter_ = int(np.max(iterations))
+        if all(hasattr(member, "n_iter_") for member in self.estimators_):
+            self.n_iter_ = int(max(np.max(member.n_iter_) for member in self.estimators_))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -31,7 +31,8 @@ class Target:
 
     def take(self, rows: IntArray) -> Target:
         """Return the target of some rows, all classes kept."""
-        codes, values = (None if part is None else part[rows] for part in (self.codes, self.values))
+        codes = None if self.codes is None else self.codes[rows]
+        values = None if self.values is None else self.values[rows]
         return Target(self.classes, codes, values)
 
 

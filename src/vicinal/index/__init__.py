@@ -4,12 +4,16 @@
     BinaryIndex   Hamming distance of packed bits, exact, ties by lower row
     FaissIndex    whatever faiss can build, with faiss' rounding and order
 
-Each has ``query(queries, k)`` for the k nearest and ``query_radius(queries, radius)`` for all
-within a distance.
+    vectors ─► index ─┬─ query(queries, k)              ─► (values, indices), the k nearest
+                      └─ query_radius(queries, radius)  ─► (values, indices, indptr), all within
+                                                            a distance
+
+``without_itself`` drops from the k + 1 nearest of an indexed row the row itself.
 """
 
 from vicinal.index._binary import BinaryIndex
 from vicinal.index._exact import ExactIndex
-from vicinal.index._faiss import FaissIndex
+from vicinal.index._faiss import FaissIndex, import_faiss
+from vicinal.index._itself import without_itself
 
-__all__ = ["BinaryIndex", "ExactIndex", "FaissIndex"]
+__all__ = ["BinaryIndex", "ExactIndex", "FaissIndex", "import_faiss", "without_itself"]

@@ -11,9 +11,10 @@ from vicinal.metric.gradients import (
     GradientWeights,
     gradient_metric,
 )
-from vicinal.metric.inference._sets import (
+from vicinal.metric.inference import (
     best_voting_set,
     gerrymandering_loss,
+    infer_sets,
     most_violating_set,
 )
 
@@ -30,5 +31,6 @@ __all__ = [
     "best_voting_set",
     "gerrymandering_loss",
     "gradient_metric",
+    "infer_sets",
     "most_violating_set",
 ]

@@ -27,7 +27,9 @@ from sklearn.base import BaseEstimator
 
 from vicinal._types import AnyArray
 
-STAGES = ("rivals", "data", "index", "metric", "predict", "scale", "sphere")
+STAGES = ("combine", "data", "index", "metric", "predict", "rivals", "scale", "sphere")
+# Stages of earlier versions, by which files of theirs name types.
+RENAMED = {"vicinal.baselines": "vicinal.rivals"}
 PEERS = {
     "sklearn.decomposition": ("PCA",),
     "sklearn.discriminant_analysis": ("LinearDiscriminantAnalysis",),
@@ -208,6 +210,7 @@ def public_name(kind: type) -> str | None:
 def find_type(name: Any) -> type:
     """Return the type of a public name; refuse every name that is not on the list."""
     package, _, class_name = str(name).partition(":")
+    package = RENAMED.get(package, package)
     kind = getattr(import_module(package), class_name) if _is_listed(package, class_name) else None
     if not isinstance(kind, type) or not (issubclass(kind, BaseEstimator) or _is_index(kind)):
         raise ValueError(f"it names the type {str(name)[:80]!r}, which no model is made of")

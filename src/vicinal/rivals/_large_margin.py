@@ -6,7 +6,7 @@ import numpy as np
 
 from vicinal._kernels._lmnn import pull, push, target_squared_distances
 from vicinal._types import FloatArray, IntArray
-from vicinal.index import ExactIndex
+from vicinal.index import ExactIndex, without_itself
 from vicinal.metric.candidates import ClassOrder
 from vicinal.rivals._impostors import ImpostorSearch
 
@@ -23,16 +23,10 @@ def target_neighbors(mapped: FloatArray, classes: ClassOrder, k: int, n_jobs: in
         if n_found == 0:
             continue
         members = np.ascontiguousarray(mapped[first:last])
-        nearest = ExactIndex(members, n_jobs=n_jobs).query(members, n_found + 1)[1]
-        targets[first:last, :n_found] = first + _without_itself(nearest)
+        found = ExactIndex(members, n_jobs=n_jobs).query(members, n_found + 1)
+        nearest = without_itself(*found, np.arange(len(members)))[1]
+        targets[first:last, :n_found] = first + nearest
     return targets
-
-
-def _without_itself(nearest: IntArray) -> IntArray:
-    """Drop row i from the list of row i; the last one where equal rows crowd it out."""
-    others = nearest != np.arange(len(nearest))[:, None]
-    others[others.all(axis=1), -1] = False
-    return nearest[others].reshape(len(nearest), -1)
 
 
 class LargeMarginObjective:

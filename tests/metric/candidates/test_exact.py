@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from vicinal.metric.candidates._exact import all_candidates, order_by_class, refresh_candidates
+from vicinal.metric.candidates import order_by_class, refresh_candidates
 
 
 def brute_force(mapped, codes, i, own, n):
@@ -52,12 +52,6 @@ def test_a_class_with_too_few_rows_leaves_places_empty():
     found = refresh_candidates(np.arange(6.0)[:, None], classes, 3, 5)
     assert (found[:2, :3] >= 0).sum() == 2
     assert (found[:2, 3:] >= 0).sum() == 8
-
-
-def test_all_candidates_are_all_rows_but_the_own():
-    found = all_candidates(np.zeros(4))
-    assert_array_equal(found[1], [0, 2, 3])
-    assert_array_equal(found[3], [0, 1, 2])
 
 
 def test_a_sample_that_misleads_costs_time_only():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from vicinal.metric.candidates._nearest import nearest_rows
+from vicinal.metric.candidates import nearest_rows
 
 
 def exhaustive(database, queries, k):

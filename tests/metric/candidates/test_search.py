@@ -9,8 +9,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from vicinal import MLNG
-from vicinal.metric.candidates._exact import order_by_class, refresh_candidates
-from vicinal.metric.candidates._search import choose_refresh, choose_search, find_candidates
+from vicinal.metric.candidates import (
+    choose_search,
+    find_candidates,
+    order_by_class,
+    refresh_candidates,
+)
 
 
 def rows(n=1200, d=6, n_classes=4, seed=0):
@@ -21,19 +25,12 @@ def rows(n=1200, d=6, n_classes=4, seed=0):
 
 def fitted(search, **options):
     X, y = rows()
-    return MLNG(
-        init="identity", learning_rate=0.03, max_iter=3, refresh=1,
-        candidate_search=search, random_state=0, **options,
-    ).fit(X, y)  # fmt: skip
+    told = {"init": "identity", "learning_rate": 0.03, "max_iter": 3, "random_state": 0}
+    return MLNG(candidates=search, **told, **options).fit(X, y)
 
 
-def test_auto_is_exact_for_few_rows_and_approximate_for_many():
-    assert [choose_search("auto", n) for n in (20_000, 20_001)] == ["exact", "approximate"]
-    assert choose_search("exact", 10**6) == "exact"
-
-
-def test_lists_are_looked_over_every_epoch_where_that_is_cheap():
-    assert [choose_refresh(search) for search in ("exact", "approximate", "faiss")] == [4, 1, 4]
+def test_few_rows_are_searched_exactly_and_very_many_approximately():
+    assert [choose_search(n) for n in (10, 10**7)] == ["exact", "approximate"]
 
 
 def test_auto_and_exact_are_the_same_fit_for_few_rows():
@@ -57,7 +54,7 @@ def test_an_unknown_search_is_refused_with_the_choices():
 
 def test_a_missing_faiss_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(ImportError, match=r"candidate_search='faiss' needs.*vicinal\[faiss\]"):
+    with pytest.raises(ImportError, match=r"candidates='faiss' needs.*vicinal\[faiss\]"):
         fitted("faiss")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from vicinal._types import FloatArray
 from vicinal.metric.descent import (
     Adam,
     Descent,
@@ -71,7 +72,8 @@ def descent_on(bowl, rule, n_epochs=3, **options):
 
 def test_adam_takes_the_steps_of_its_formula():
     rng = np.random.default_rng(0)
-    rule, place = Adam(0.1, beta1=0.8, beta2=0.95), rng.normal(size=(2, 3))
+    rule = Adam(0.1, beta1=0.8, beta2=0.95)
+    place: FloatArray = rng.normal(size=(2, 3))
     expected = place.copy()
     m, v = np.zeros((2, 3)), np.zeros((2, 3))
     for t in range(1, 8):
@@ -89,7 +91,8 @@ def test_adams_steps_do_not_depend_on_the_unit_of_the_loss():
     gradients = np.random.default_rng(0).normal(size=(5, 4))
     ends = []
     for unit in (1e-12, 1.0, 1e12):
-        rule, place = Adam(0.1), np.zeros(4)
+        rule = Adam(0.1)
+        place: FloatArray = np.zeros(4)
         for gradient in gradients:
             place = rule.step(place, unit * gradient, 0.0)
         ends.append(place)
@@ -202,9 +205,9 @@ def test_a_start_at_the_lowest_point_is_where_minimise_ends():
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "batch"), [(5, 16), (100, 16), (1600, 100), (1601, 101), (9000, 256)]
+    ("n_rows", "batch"), [(5, 16), (100, 16), (1600, 100), (1601, 101), (9000, 563)]
 )
-def test_sixteen_steps_an_epoch_of_neither_too_few_nor_too_many_rows(n_rows, batch):
+def test_sixteen_steps_an_epoch_of_not_too_few_rows(n_rows, batch):
     assert descent_on(Bowl(n_rows), Still()).batch_size == batch
 
 
@@ -240,10 +243,19 @@ def test_a_descent_reaches_the_mean_of_a_bowl(rule):
     assert_allclose(descent.components[0], bowl.targets.mean(axis=0), atol=0.1)
 
 
+def never(losses) -> bool:
+    return False
+
+
 def test_a_walk_tells_every_epoch_and_how_long_is_left():
     seen: list[Progress] = []
+
+    def tell(progress: Progress) -> bool:
+        seen.append(progress)
+        return False
+
     descent = descent_on(Bowl(40), Still())
-    walk(descent, "some", 3, 0.0, lambda progress: bool(seen.append(progress)))
+    walk(descent, "some", 3, never, tell)
     assert [(p.stage, p.setting, p.epoch, p.n_epochs) for p in seen] == [
         ("fit", "some", epoch, 3) for epoch in (1, 2, 3)
     ]
@@ -254,8 +266,8 @@ def test_a_walk_tells_every_epoch_and_how_long_is_left():
 
 def test_a_walk_ends_when_told_or_when_nothing_is_left_to_learn():
     stopped = descent_on(Bowl(40), Still())
-    walk(stopped, "some", 3, 0.0, lambda progress: progress.epoch == 2)
+    walk(stopped, "some", 3, never, lambda progress: progress.epoch == 2)
     assert stopped.epoch == 2
     learned = descent_on(Bowl(40), Still())
-    walk(learned, "some", 3, 1e9, lambda progress: False)
+    walk(learned, "some", 3, lambda losses: losses[-1] < 1e9, lambda progress: False)
     assert learned.epoch == 1

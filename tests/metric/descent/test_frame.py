@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -114,7 +116,7 @@ def test_sparse_rows_are_scaled_alone_and_stay_sparse():
     rng = np.random.default_rng(0)
     X = rng.normal(2, 1, size=(50, 4)) * (rng.random((50, 4)) < 0.4) * [1, 10, 0.1, 3]
     frame = make_frame(sparse.csr_array(X))
-    inside = frame.enter(sparse.csr_array(X))
+    inside: Any = frame.enter(sparse.csr_array(X))
     assert sparse.issparse(inside)
     assert_allclose(frame.scale, X.std(axis=0))
     assert_allclose(inside.toarray(), X / X.std(axis=0))
@@ -124,7 +126,7 @@ def test_sparse_rows_are_scaled_alone_and_stay_sparse():
 def test_sparse_rows_enter_a_frame_of_dense_ones_with_the_same_distances(shape):
     X = draw_rows(shape)
     frame = make_frame(X)
-    entered = frame.enter(sparse.csr_array(X))
+    entered: Any = frame.enter(sparse.csr_array(X))
     dense = entered.toarray() if sparse.issparse(entered) else entered
     assert_allclose(pdist(dense), pdist(frame.enter(X)), rtol=1e-6)
 

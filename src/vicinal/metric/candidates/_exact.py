@@ -21,7 +21,7 @@ from vicinal._kernels._candidates import (
 )
 from vicinal._kernels._lanes import LANES
 from vicinal._threads import map_blocks
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import FloatArray, IntArray
 
 # Blocks of products that stay in a core's cache.
 ROWS, _COLUMNS = 256, 512
@@ -208,10 +208,3 @@ def squared_distances_to(
     labels = np.empty(shape, np.int32)
     candidate_squared_distances(queries, points, rows, candidates, codes, squared_distances, labels)
     return squared_distances, labels
-
-
-def all_candidates(codes: AnyArray) -> IntArray:
-    """Return lists of all other rows: exact inference at any map, memory O(n²); small n only."""
-    n = len(codes)
-    others = np.arange(n - 1, dtype=np.int32)[None, :]
-    return (others + (others >= np.arange(n)[:, None])).astype(np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._types import FloatArray, IntArray
-from vicinal.index._faiss import FaissIndex
+from vicinal.index import FaissIndex, without_itself
 from vicinal.metric.candidates._exact import ClassOrder, centred_float32, squared_distances_to
 
 # Inverted lists a query looks at.
@@ -38,8 +38,8 @@ def faiss_candidates(
     out = np.full((n, n_own + n_other), -1, np.int32)
     for start in np.unique(classes.start):
         rows = range(start, classes.stop[start])
-        own = index.query_part(points[rows], n_own + 1, rows)[1]
-        out[rows, :n_own] = _without_itself(own, np.asarray(rows))
+        own = index.query_part(points[rows], n_own + 1, rows)
+        out[rows, :n_own] = without_itself(*own, np.asarray(rows))[1]
         out[rows, n_own:] = index.query_part(points[rows], n_other, rows, outside=True)[1]
     if previous is not None:
         out = np.hstack(
@@ -49,14 +49,6 @@ def faiss_candidates(
             ]
         )
     return out
-
-
-def _without_itself(found: IntArray, rows: IntArray) -> IntArray:
-    """Return the neighbours (m, n) out of (m, n + 1) that may hold the row itself anywhere."""
-    itself = found == rows[:, None]
-    itself[~itself.any(axis=1), -1] = True  # equal rows came first: drop the farthest
-    kept: IntArray = found[~itself].reshape(len(found), -1)
-    return kept
 
 
 def _nearer(

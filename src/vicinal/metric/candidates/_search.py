@@ -54,6 +54,6 @@ def find_candidates(
 
 def require_faiss() -> None:
     """Raise an error that names the extra where faiss is not installed."""
-    from vicinal.index._faiss import import_faiss
+    from vicinal.index import import_faiss
 
-    import_faiss("candidate_search='faiss'")
+    import_faiss("candidates='faiss'")

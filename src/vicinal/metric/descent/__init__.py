@@ -14,7 +14,15 @@ more of it. ``Descent`` takes stochastic steps by a rule (:class:`Adam`, :class:
 from vicinal.metric.descent._cone import project_to_cone
 from vicinal.metric.descent._frame import Frame, make_frame
 from vicinal.metric.descent._full_batch import Step, minimise
-from vicinal.metric.descent._problem import Objective, Problem, Progress, Rule, Setting, Watch
+from vicinal.metric.descent._problem import (
+    Objective,
+    Problem,
+    Progress,
+    Rows,
+    Rule,
+    Setting,
+    Watch,
+)
 from vicinal.metric.descent._stochastic import Adam, Descent, FallingRate, InverseTime, walk
 
 __all__ = [
@@ -26,6 +34,7 @@ __all__ = [
     "Objective",
     "Problem",
     "Progress",
+    "Rows",
     "Rule",
     "Setting",
     "Step",

@@ -93,7 +93,7 @@ def make_frame(X: AnyArray, *, standardise: bool = True) -> Frame:
     A column that varies by no more than the rounding of its values is constant, and keeps scale 1.
     """
     if sparse.issparse(X):
-        mean, variance = np.float64(mean_variance_axis(X, axis=0))
+        mean, variance = np.asarray(mean_variance_axis(X, axis=0), dtype=np.float64)
         return Frame(np.zeros(X.shape[1]), _scale(mean, np.sqrt(variance), X.dtype))
     centre, spread = _moments(X)
     if standardise:

@@ -56,12 +56,11 @@ class Setting(Protocol):
         """Return its values by the names users know."""
 
 
-class Problem(Protocol):
-    """Rows and what is to be learned from them.
+class Rows(Protocol):
+    """Rows that inner splits can part.
 
-    ``labels`` (n,) are what inner splits keep in proportion (None for real targets), ``groups``
-    (n,) what they may not part, ``weights`` (n,) how much each row's score counts; both may be
-    None.
+    ``labels`` (n,) are what splits keep in proportion (None for real targets), ``groups`` (n,) what
+    they may not part, ``weights`` (n,) how much each row's score counts; both may be None.
     """
 
     @property
@@ -81,13 +80,17 @@ class Problem(Protocol):
         """The weights of the rows."""
 
     def take(self, rows: IntArray) -> Self:
-        """Return the same problem on some of the rows."""
+        """Return the same on some of the rows."""
 
-    def settings(self) -> Sequence[Setting]:
-        """Return every setting that was left open, the likeliest first."""
 
-    def begin(self, setting: Setting, seed: Sequence[int]) -> Any:
-        """Return a :class:`~vicinal.metric.descent.Descent` at its start."""
+class Problem(Rows, Protocol):
+    """Rows and what is to be learned from them."""
+
+    def settings(self) -> Sequence[Any]:
+        """Return every :class:`Setting` that was left open, the likeliest first."""
+
+    def begin(self, setting: Any, seed: Sequence[int]) -> Any:
+        """Return a :class:`~vicinal.metric.descent.Descent` at a setting's start."""
 
     def map_database(self, components: FloatArray) -> FloatArray:
         """Return these rows where a map puts database points."""
@@ -95,7 +98,7 @@ class Problem(Protocol):
     def map_queries(self, components: FloatArray) -> FloatArray:
         """Return these rows where a map puts queries."""
 
-    def score(self, components: FloatArray, held: Self) -> FloatArray:
+    def score(self, components: FloatArray, held: Any) -> FloatArray:
         """Return the loss (m,) of each held-out row, predicted from these rows under a map."""
 
 

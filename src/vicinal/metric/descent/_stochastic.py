@@ -11,9 +11,9 @@ import numpy as np
 from vicinal._types import FloatArray, IntArray
 from vicinal.metric.descent._problem import Objective, Progress, Rule, Watch
 
-# Steps an epoch, so that rates mean the same whatever the number of rows; and rows a step, at least
-# (or the gradient is mostly noise) and at most (more would not change it).
-STEPS, LEAST_ROWS, MOST_ROWS = 16, 16, 256
+# Steps an epoch, so that rates and epochs mean the same whatever the number of rows; and rows a
+# step at least, or the gradient is mostly noise.
+STEPS, LEAST_ROWS = 16, 16
 
 
 class Adam:
@@ -104,7 +104,7 @@ class Descent:
     @property
     def batch_size(self) -> int:
         """Rows a step."""
-        return min(MOST_ROWS, max(LEAST_ROWS, -(-self.objective.n_rows // STEPS)))
+        return max(LEAST_ROWS, -(-self.objective.n_rows // STEPS))
 
     @property
     def components(self) -> FloatArray:

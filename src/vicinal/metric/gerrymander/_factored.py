@@ -9,18 +9,13 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.candidates import (
     ClassOrder,
-    all_candidates,
     choose_refresh,
     find_candidates,
     squared_distances_to,
 )
-from vicinal.metric.gerrymander._objective import (
-    SignedPairs,
-    factored_regularizer,
-    force_gradient,
-    infer_pairs,
-)
+from vicinal.metric.gerrymander._objective import factored_regularizer, force_gradient
 from vicinal.metric.gerrymander._options import Options
+from vicinal.metric.inference import SignedPairs, infer_all, infer_pairs
 
 # Rows of other classes a list holds beside 2k + 3 of the own: several times what a set can use.
 OTHERS = 40
@@ -28,7 +23,7 @@ OTHERS = 40
 
 @dataclass
 class FactoredObjective:
-    """mean_i w_i L_i(LᵀL) + λ reg(LᵀL), with inference over candidate lists.
+    """mean_i w_i L_i(LᵀL) + λ reg(LᵀL), with inference over candidate lists or over all rows.
 
     Attributes
     ----------
@@ -41,7 +36,7 @@ class FactoredObjective:
     regularization : float
         λ.
     candidates : int32 ndarray of shape (n, c) or None
-        The present lists.
+        The present lists; None where all rows are looked at.
     searched : int
         The epoch they were found before; −1: none yet.
     """
@@ -68,8 +63,6 @@ class FactoredObjective:
         options = self.options
         n_own, n_other = min(2 * options.n_neighbors + 3, self.n_rows), min(OTHERS, self.n_rows)
         if options.search == "all" or n_own + n_other >= self.n_rows:
-            if self.candidates is None:
-                self.candidates = all_candidates(self.classes.codes)
             return
         due = epoch % choose_refresh(options.search) == 0 and epoch != self.searched
         if self.candidates is None or due:
@@ -81,18 +74,17 @@ class FactoredObjective:
 
     def infer(self, parameters: FloatArray, rows: IntArray) -> SignedPairs:
         """Return the signed pairs of the rows under the map ``parameters``."""
-        assert self.candidates is not None
-        if 2 * len(rows) * self.candidates.shape[1] < self.n_rows:
+        k, costs, codes = self.options.n_neighbors, self.options.costs, self.classes.codes
+        lists = self.candidates
+        if lists is None:
+            mapped = self.X @ parameters.T
+            return infer_all(mapped, codes, rows, k, costs, n_threads=self.options.n_threads)
+        if 2 * len(rows) * lists.shape[1] < self.n_rows:
             squared_distances, labels = self._distances_of_few(parameters, rows)
         else:
             mapped = np.ascontiguousarray(self.X @ parameters.T)
-            squared_distances, labels = squared_distances_to(
-                mapped, mapped, rows, self.candidates, self.classes.codes
-            )
-        return infer_pairs(
-            squared_distances, labels, rows, self.candidates, self.classes.codes,
-            self.options.n_neighbors, self.options.costs,
-        )  # fmt: skip
+            squared_distances, labels = squared_distances_to(mapped, mapped, rows, lists, codes)
+        return infer_pairs(squared_distances, labels, rows, lists, codes, k, costs)
 
     def _distances_of_few(
         self, parameters: FloatArray, rows: IntArray

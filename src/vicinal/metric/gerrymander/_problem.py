@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -70,7 +70,7 @@ class LinearProblem:
         """How many rows there are."""
         return len(self.labels)
 
-    def take(self, rows: IntArray) -> LinearProblem:
+    def take(self, rows: IntArray) -> Self:
         """Return the problem of some of the rows."""
         weights, groups = (
             None if part is None else part[rows] for part in (self.weights, self.groups)
@@ -128,12 +128,11 @@ class LinearProblem:
             return Descent(objective, Adam(rate), start, self.options.max_iter, rng)
         cone = ConeObjective(objective, first_look=start)
         metric = cone.settle(start.T @ start * (0 if setting.start.name == "zeros" else 1))
-        rule = self.cone_rule(setting, start)
+        rule = self.cone_rule(setting, self._metric_unit(seed))
         return Descent(cone, rule, metric, self.options.max_iter, rng, reuse=CONE_REUSE)
 
-    def cone_rule(self, setting: LinearSetting, start: FloatArray) -> Rule:
-        """Return how W steps; its unit is the identity scaled to the margin, whatever the start."""
-        unit = float(np.mean(np.square(start).sum(axis=0)))
+    def cone_rule(self, setting: LinearSetting, unit: float) -> Rule:
+        """Return how W steps, whose size is of the order of ``unit``."""
         return FallingRate(setting.rate * unit**2)
 
     def _begin_at(self, start: Start, seed: Sequence[int]) -> tuple[FactoredObjective, FloatArray]:
@@ -145,6 +144,11 @@ class LinearProblem:
             objective.look(components, 0)
             self._begun[start] = objective, components
         return self._begun[start]
+
+    def _metric_unit(self, seed: Sequence[int]) -> float:
+        """Return the unit of W: the frame's identity scaled to the margin, whatever the start."""
+        scaled = self.make_start(Start("standardised"), np.random.default_rng(seed))
+        return float(np.mean(np.diagonal(scaled) ** 2))
 
     def make_start(self, start: Start, rng: np.random.Generator) -> FloatArray:
         """Return the map a start names, scaled to the margin; an array keeps its scale."""

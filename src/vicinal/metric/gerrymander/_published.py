@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.utils import Tags, check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
@@ -51,18 +50,13 @@ class PublishedProblem(LinearProblem):
     def settings(self) -> list[LinearSetting]:
         """Return the starts and weights left open: λ = 1/(C n) on half the squared norm."""
         names = ("relieff", "zeros") if self.options.init == "auto" else (self.options.init,)
-        scale = self.unit() ** 2
+        scale = self._metric_unit((self.options.seed,)) ** 2
         weights = [c * scale for c in GRID] if self.C is None else [self.C * self.n_rows]
         return [
             LinearSetting(Start(name), 1.0, 0.5 / weight) for weight in weights for name in names
         ]
 
-    def unit(self) -> float:
-        """Return the scale of W at which rows are a margin apart, from the rows alone."""
-        start = self.make_start(Start("identity"), np.random.default_rng(self.options.seed))
-        return float(np.mean(np.square(start).sum(axis=0)))
-
-    def cone_rule(self, setting: LinearSetting, start: FloatArray) -> Rule:
+    def cone_rule(self, setting: LinearSetting, unit: float) -> Rule:
         """Return steps of (1): the objective here is (1)'s divided by C n."""
         return InverseTime(0.5 / setting.regularization)
 
@@ -122,7 +116,7 @@ class PublishedMLNG(MetricLearner):
     -----
     Departures: exact inference instead of the printed greedy one, batches instead of single rows,
     one projection for several batches, and the rate on the whole subgradient.
-    Memory O(n²) for the lists of all rows.
+    Time O(n² d) an epoch; memory is that of a block of rows.
     """
 
     def __init__(

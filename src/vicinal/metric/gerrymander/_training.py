@@ -33,10 +33,9 @@ def learn(problem: Problem, max_iter: int, tol: float, seed: int, watch: Watch) 
 
     settings = problem.settings()
     splits = inner_splits(problem, seed) if len(settings) > 1 else []
+    choice = Choice(settings[0], max_iter)
     if splits:
         choice = choose(splits, settings, max_iter, seed, watch_all)
-    else:
-        choice = Choice(settings[0], max_iter)
     descent = problem.begin(choice.setting, (seed, 1 << 20))
     walk(
         descent,

@@ -238,7 +238,7 @@ class GradientDiffusionMap(MetricLearner):
             if value is not None and not (name == "sigma2" and value == np.inf):
                 check_positive(name, value)
         n_components = check_whole("n_components", self.n_components)
-        check_components(n_components, n_rows - 1, f"coordinates of a graph of {n_rows} rows")
+        check_components(n_components, n_rows - 1, f"coordinates that n_samples={n_rows} give")
         k = min(check_whole("n_neighbors", self.n_neighbors), n_rows - 1)
         return k, n_components, check_whole("diffusion_time", self.diffusion_time)
 

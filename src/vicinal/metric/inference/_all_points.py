@@ -16,31 +16,18 @@ the slack.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from vicinal._kernels._kbest import new_scratch, new_table
 from vicinal._kernels._relevant import Data, infer_block
-from vicinal._kernels._targeted import new_pools
+from vicinal._kernels._targeted import Inferred, new_inferred, new_pools
 from vicinal._threads import map_blocks, thread_count
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import FloatArray, IntArray
 
 _BLOCK_ENTRIES = 1 << 20
 _UNDERFLOW = 1e-37
-
-
-class InferredSets(NamedTuple):
-    """h* and ĥ of m queries: row numbers of points, the voted class first.
-
-    ``star`` (m, k), −1 where the own class cannot win; ``hat`` (m, k) and ``voted`` (m,), −1 where
-    there are fewer than k points; ``loss`` (m,), 0 where the own class cannot win.
-    """
-
-    star: IntArray
-    hat: IntArray
-    loss: FloatArray
-    voted: IntArray
 
 
 class ClassSorted(NamedTuple):
@@ -73,7 +60,7 @@ def infer_over_points(
     *,
     exclude: IntArray | None = None,
     n_jobs: int | None = None,
-) -> InferredSets:
+) -> Inferred:
     """Infer h* and ĥ of every query among all points.
 
     Parameters
@@ -93,7 +80,9 @@ def infer_over_points(
 
     Returns
     -------
-    InferredSets
+    Inferred
+        Row numbers of points; ``star`` −1 and ``loss`` 0 where the own class cannot win, ``hat``
+        and ``voted`` −1 where there are fewer than k points.
 
     Notes
     -----
@@ -102,14 +91,13 @@ def infer_over_points(
     wide = np.result_type(queries, points, np.float32)
     queries, points = np.ascontiguousarray(queries, wide), np.asarray(points, wide)
     database = sort_by_class(points, labels, len(costs), queries)
-    found = _room(len(queries), n_neighbors)
+    found = new_inferred(len(queries), n_neighbors)
     if exclude is not None:
         exclude = np.where(exclude < 0, -1, database.place[exclude])
 
     def infer(rows: slice) -> None:
-        part = InferredSets(*_rows_of(found, rows))
         left_out = None if exclude is None else exclude[rows]
-        _infer_rows(queries[rows], database, targets[rows], costs, left_out, part)
+        _infer_rows(queries[rows], database, targets[rows], costs, left_out, found.of(rows))
 
     n_threads = thread_count(n_jobs)
     map_blocks(infer, _shares(len(queries), n_threads), n_threads)
@@ -144,7 +132,7 @@ def _infer_rows(
     targets: IntArray,
     costs: FloatArray,
     exclude: IntArray | None,
-    found: InferredSets,
+    found: Inferred,
 ) -> None:
     """Infer block after block in the same two buffers: fresh ones would cost more than the rest."""
     n, k = len(database.points), found.star.shape[1]
@@ -161,16 +149,11 @@ def _infer_rows(
         data = Data(
             queries[rows], database.points, database.starts, database.order, database.classes
         )
+        part = found.of(rows)
         infer_block(
-            block.reshape(-1),
-            slack,
-            database.scale**2,
-            data,
-            targets[rows],
-            costs,
-            *room,
-            *_rows_of(found, rows),
-        )
+            block.reshape(-1), slack, database.scale**2, data, targets[rows], costs, *room,
+            part.star, part.hat, part.loss, part.voted,
+        )  # fmt: skip
 
 
 def _filter_block(queries: FloatArray, database: ClassSorted, out: FloatArray) -> FloatArray:
@@ -184,16 +167,6 @@ def _filter_block(queries: FloatArray, database: ClassSorted, out: FloatArray) -
     factor = 2 * (d + 4) * 2.0**-24
     slack: FloatArray = factor * (norms + database.reach) ** 2 + _UNDERFLOW
     return slack
-
-
-def _rows_of(arrays: tuple[AnyArray, ...], rows: slice) -> list[Any]:
-    return [array[rows] for array in arrays]
-
-
-def _room(m: int, k: int) -> InferredSets:
-    return InferredSets(
-        np.empty((m, k), np.int32), np.empty((m, k), np.int32), np.empty(m), np.empty(m, np.int32)
-    )
 
 
 def _shares(m: int, n_threads: int) -> list[slice]:

@@ -1,4 +1,4 @@
-"""Neighbour sets chosen for their vote: h*, ĥ and the gerrymandering loss of one query.
+"""Neighbour sets chosen for their vote: h*, ĥ and the loss of one query or of a block of them.
 
 For a query x of class y, a set h of k points scores S(h) = −Σ_{j∈h} D(x, x_j) and costs
 Δ(h) = Λ(y, majority of h). Then
@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal._kernels._targeted import infer_sets
-from vicinal._types import AnyArray, FloatArray, IntArray, ViolatingSet, VotingSet
+from vicinal._kernels import _targeted as kernels
+from vicinal._types import AnyArray, FloatArray, InferredSets, IntArray, ViolatingSet, VotingSet
+from vicinal._validation import check_costs, check_whole
 
 
 def best_voting_set(
@@ -66,13 +67,14 @@ def best_voting_set(
     if ties:
         # Every other class is priced out, so that ĥ is the target's own best set.
         costs = np.full_like(query.costs, -np.inf)
-        costs[query.target, query.target] = 0.0
+        costs[query.targets[0], query.targets[0]] = 0.0
         chosen = _infer(query._replace(costs=costs)).hat
     else:
         chosen = _infer(query).star
-    if chosen[0] < 0:
+    if chosen[0, 0] < 0:
         return None
-    return VotingSet(_ascending(query, chosen), _total(query, chosen, query.target))
+    total = _total(query, chosen[0], int(query.targets[0]))
+    return VotingSet(_ascending(query.squared_distances, chosen)[0], total)
 
 
 def most_violating_set(
@@ -116,11 +118,13 @@ def most_violating_set(
     """
     query = _check_query(squared_distances, labels, target, n_neighbors, costs)
     found = _infer(query)
-    if found.voted < 0:
+    voted = int(found.voted[0])
+    if voted < 0:
         return None
-    total = _total(query, found.hat, found.voted)
-    value = float(query.costs[query.target, found.voted]) - total
-    return ViolatingSet(_ascending(query, found.hat), total, int(query.classes[found.voted]), value)
+    total = _total(query, found.hat[0], voted)
+    value = float(query.costs[query.targets[0], voted]) - total
+    indices = _ascending(query.squared_distances, found.hat)[0]
+    return ViolatingSet(indices, total, int(query.classes[voted]), value)
 
 
 def gerrymandering_loss(
@@ -150,82 +154,103 @@ def gerrymandering_loss(
     >>> round(gerrymandering_loss([1.0, 4.0, 0.5, 0.7], [0, 0, 1, 1], 0, 3), 6)
     4.3
     """
-    return _infer(_check_query(squared_distances, labels, target, n_neighbors, costs)).loss
+    query = _check_query(squared_distances, labels, target, n_neighbors, costs)
+    return float(_infer(query).loss[0])
 
 
-def check_costs(costs: AnyArray | None, n_classes: int) -> FloatArray:
-    """Return Λ (R, R) as float64: 0/1 where None is given, refused where it is no cost matrix."""
-    if costs is None:
-        return 1.0 - np.eye(n_classes)
-    checked: FloatArray = np.asarray(costs, dtype=np.float64)
-    if checked.ndim != 2 or checked.shape[0] != checked.shape[1]:
-        raise ValueError(f"costs must be a square matrix, got shape {checked.shape}.")
-    if len(checked) < n_classes:
-        raise ValueError(
-            f"costs has {len(checked)} rows but there are {n_classes} classes; give one row and "
-            "one column to every class."
-        )
-    if not np.isfinite(checked).all() or (checked < 0).any():
-        wrong = checked[~np.isfinite(checked) | (checked < 0)][0]
-        raise ValueError(f"costs must be finite and not negative, but one entry is {wrong}.")
-    if np.diagonal(checked).any():
-        r = int(np.flatnonzero(np.diagonal(checked))[0])
-        raise ValueError(
-            f"costs must be zero on the diagonal (a right vote costs nothing), but "
-            f"costs[{r}, {r}] is {checked[r, r]}."
-        )
-    return checked
+def infer_sets(
+    distances: AnyArray,
+    labels: AnyArray,
+    targets: AnyArray,
+    k: int,
+    *,
+    costs: AnyArray | None = None,
+) -> InferredSets:
+    """Find both sets, and the loss, of every query of a block.
+
+    Parameters
+    ----------
+    distances : array-like of shape (m, N)
+        Squared distance of each point to each query; ``inf`` marks a point that may not be used.
+    labels : array-like of int, shape (N,) or (m, N)
+        Class of each point, 0..R−1; two-dimensional where the queries have points of their own.
+    targets : array-like of int, shape (m,)
+        Class of each query.
+    k : int
+        The size of the sets.
+    costs : array-like of shape (R, R), optional
+        As in :func:`most_violating_set`.
+
+    Returns
+    -------
+    InferredSets
+        ``best`` (m, k), ``violating`` (m, k), ``voted`` (m,) and ``loss`` (m,): what
+        :func:`best_voting_set`, :func:`most_violating_set` and :func:`gerrymandering_loss` say of
+        each query, with −1 for sets there are not.
+
+    Notes
+    -----
+    Time O(m (N + Rk + k³)), memory O(m (N + k)).
+
+    Examples
+    --------
+    >>> from vicinal import infer_sets
+    >>> found = infer_sets([[1.0, 4.0, 0.5, 0.7], [9.0, 8.0, 0.1, 0.2]], [0, 0, 1, 1], [0, 1], k=3)
+    >>> found.best.tolist(), found.violating.tolist(), found.voted.tolist()
+    ([[2, 0, 1], [2, 3, 1]], [[2, 3, 0], [2, 3, 1]], [1, 1])
+    >>> found.loss.round(6).tolist()
+    [4.3, 0.0]
+    """
+    values = _check_distances("distances", distances, 2)
+    m, n = values.shape
+    points = _check_classes("labels", labels, ((n,), (m, n)), "a column of distances")
+    wanted = _check_classes("targets", targets, ((m,),), "a row of distances")
+    block = _number(values, np.broadcast_to(points, (m, n)), wanted, check_whole("k", k), costs)
+    found = _infer(block)
+    # One more entry, for the voted class of no set.
+    voted = np.append(block.classes, -1)[found.voted]
+    best, violating = (_ascending(values, chosen) for chosen in (found.star, found.hat))
+    return InferredSets(best, violating, voted, found.loss)
 
 
-class _Query(NamedTuple):
-    """One checked query, its classes renumbered 0..R−1 without gaps."""
+class _Block(NamedTuple):
+    """Checked queries, their classes renumbered 0..R−1 without gaps.
+
+    ``squared_distances`` and ``labels`` (m, N), ``targets`` (m,), ``costs`` (R, R); ``classes``
+    (R,) is what the classes were called.
+    """
 
     squared_distances: FloatArray
     labels: IntArray
-    target: int
+    targets: IntArray
     n_neighbors: int
     costs: FloatArray
     classes: IntArray
 
 
-class _Inferred(NamedTuple):
-    star: IntArray
-    hat: IntArray
-    loss: float
-    voted: int
+def _infer(block: _Block) -> kernels.Inferred:
+    m, k = len(block.targets), block.n_neighbors
+    if k > block.labels.shape[1]:
+        none = np.broadcast_to(np.int32(-1), (m, k))
+        return kernels.Inferred(none, none, np.zeros(m), none[:, 0])
+    found = kernels.new_inferred(m, k)
+    kernels.infer_sets(block.squared_distances, block.labels, block.targets, k, block.costs, *found)
+    return found
 
 
-def _infer(query: _Query) -> _Inferred:
-    k = query.n_neighbors
-    if k > len(query.labels):
-        nothing = np.array([-1])
-        return _Inferred(nothing, nothing, 0.0, -1)
-    star, hat = np.empty((1, k), np.int32), np.empty((1, k), np.int32)
-    loss, voted = np.empty(1), np.empty(1, np.int32)
-    infer_sets(
-        query.squared_distances[None],
-        query.labels[None],
-        np.array([query.target], np.int32),
-        k,
-        query.costs,
-        star,
-        hat,
-        loss,
-        voted,
-    )
-    return _Inferred(star[0], hat[0], float(loss[0]), int(voted[0]))
-
-
-def _total(query: _Query, chosen: IntArray, voted: int) -> float:
+def _total(query: _Block, chosen: IntArray, voted: int) -> float:
     """Sum as the kernels do: the voted class in ascending order, then the others."""
-    values = query.squared_distances[chosen].astype(np.float64)
-    own = query.labels[chosen] == voted
+    values = query.squared_distances[0, chosen].astype(np.float64)
+    own = query.labels[0, chosen] == voted
     return float(sum(np.cumsum(part)[-1] for part in (values[own], values[~own]) if len(part)))
 
 
-def _ascending(query: _Query, chosen: IntArray) -> IntArray:
-    order = np.lexsort((chosen, query.squared_distances[chosen]))
-    return chosen[order].astype(np.int64)
+def _ascending(squared_distances: FloatArray, chosen: IntArray) -> IntArray:
+    """Return each row's points (m, k) by distance, then by number."""
+    if not chosen.size or not squared_distances.size:
+        return chosen.astype(np.int64)
+    order = np.lexsort((chosen, np.take_along_axis(squared_distances, chosen, axis=1)), axis=1)
+    return np.take_along_axis(chosen, order, axis=1).astype(np.int64)
 
 
 def _check_query(
@@ -234,61 +259,64 @@ def _check_query(
     target: Any,
     n_neighbors: Any,
     costs: AnyArray | None,
-) -> _Query:
-    values = _check_distances(squared_distances)
-    classes_of_points = _check_labels(labels, len(values))
-    target = _check_integer("target", target, 0)
-    n_neighbors = _check_integer("n_neighbors", n_neighbors, 1)
-    n_classes = int(max(classes_of_points.max(initial=-1), target)) + 1
-    classes, codes = np.unique(np.append(classes_of_points, target), return_inverse=True)
+) -> _Block:
+    values = _check_distances("squared_distances", squared_distances, 1)
+    points = _check_classes("labels", labels, (values.shape,), "a point")
+    wanted = np.array([check_whole("target", target, 0)])
+    return _number(
+        values[None], points[None], wanted, check_whole("n_neighbors", n_neighbors), costs
+    )
+
+
+def _number(
+    values: FloatArray, labels: IntArray, targets: IntArray, k: int, costs: AnyArray | None
+) -> _Block:
+    """Return a block whose classes are numbered without gaps."""
+    named = np.concatenate([labels.reshape(-1), targets])
+    classes, codes = np.unique(named, return_inverse=True)
     if costs is None:
         checked = check_costs(None, len(classes))
     else:
-        checked = check_costs(costs, n_classes)[np.ix_(classes, classes)]
-    codes = codes.reshape(-1).astype(np.int32)
-    return _Query(values, codes[:-1], int(codes[-1]), n_neighbors, checked, classes)
+        n_classes = int(named.max(initial=-1)) + 1
+        checked = check_costs(costs, n_classes, spare=True)[np.ix_(classes, classes)]
+    numbered = codes.reshape(-1).astype(np.int32)
+    points, wanted = numbered[: labels.size].reshape(labels.shape), numbered[labels.size :]
+    return _Block(values, points, wanted, k, checked, classes)
 
 
-def _check_distances(squared_distances: AnyArray) -> FloatArray:
+def _check_distances(name: str, squared_distances: AnyArray, n_axes: int) -> FloatArray:
     values = np.asarray(squared_distances)
-    if values.ndim != 1:
-        raise ValueError(
-            f"squared_distances must be one-dimensional, one entry a point; got shape "
-            f"{values.shape}."
-        )
+    if values.ndim != n_axes:
+        shape = ("one-dimensional, one entry a point", "two-dimensional, one row a query")
+        raise ValueError(f"{name} must be {shape[n_axes - 1]}; got shape {values.shape}.")
     if values.dtype != np.float32:
         values = values.astype(np.float64)
-    if np.isnan(values).any() or np.isneginf(values).any():
-        j = int(np.flatnonzero(np.isnan(values) | np.isneginf(values))[0])
+    for place in np.argwhere(np.isnan(values) | np.isneginf(values)):
+        where = ", ".join(str(i) for i in place)
         raise ValueError(
-            f"squared_distances[{j}] is {values[j]}; use inf for a point that may not be used."
+            f"{name}[{where}] is {values[tuple(place)]}; use inf for a point that may not be used."
         )
     return np.ascontiguousarray(values)
 
 
-def _check_labels(labels: AnyArray, n_points: int) -> IntArray:
-    checked = np.asarray(labels)
-    if checked.shape != (n_points,):
+def _check_classes(
+    name: str, classes: AnyArray, shapes: tuple[tuple[int, ...], ...], each: str
+) -> IntArray:
+    """Return whole numbers from 0 on, in one of the shapes: one entry to ``each``."""
+    checked = np.asarray(classes)
+    if checked.shape not in shapes:
+        expected = " or ".join(str(shape) for shape in shapes)
         raise ValueError(
-            f"labels must have one entry a point: squared_distances has {n_points}, labels has "
-            f"shape {checked.shape}."
+            f"{name} must have one entry {each}, shape {expected}; got shape {checked.shape}."
         )
     if checked.size and checked.dtype.kind not in "iu":
         raise ValueError(
-            f"labels must be integers 0..R-1, got {checked.dtype}; "
-            "np.unique(labels, return_inverse=True) makes them so."
+            f"{name} must be integers 0..R-1, got {checked.dtype}; "
+            f"np.unique({name}, return_inverse=True) makes them so."
         )
     if checked.min(initial=0) < 0:
         raise ValueError(
-            f"labels must not be negative, got {checked.min()}; mark a point that may not be used "
+            f"{name} must not be negative, got {checked.min()}; mark a point that may not be used "
             "by an infinite distance."
         )
     return checked.astype(np.int64)
-
-
-def _check_integer(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name} must be a whole number, got {value!r}.")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}.")
-    return int(value)

@@ -35,9 +35,11 @@ class Score:
         return float(np.sqrt(shares**2 @ deviation**2))
 
     def _shares(self) -> FloatArray:
-        weighted = self.weights is not None and self.weights.any()
-        weights = self.weights if weighted else np.ones(len(self.losses))
-        shares: FloatArray = weights / np.sum(weights)
+        weights = np.ones(len(self.losses)) if self.weights is None else self.weights
+        total = weights.sum()
+        shares: FloatArray = (
+            weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
+        )
         return shares
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from vicinal._types import IntArray
 from vicinal.data import inner_split
-from vicinal.metric.descent import Problem
+from vicinal.metric.descent import Rows
 
-P = TypeVar("P", bound=Problem)
+R = TypeVar("R", bound=Rows)
 
 # The share of the rows that judges.
 HELD_OUT = 0.25
@@ -21,37 +21,37 @@ VOTES, MOST_SPLITS = 1250, 4
 MOST_ROWS = 5000
 
 
-def inner_splits(problem: P, seed: int) -> list[tuple[P, P]]:
-    """Return (training, held-out) parts of a problem: one split of many rows, several of few.
+def inner_splits(rows: R, seed: int) -> list[tuple[R, R]]:
+    """Return (training, held-out) parts of some rows: one split of many rows, several of few.
 
     Classes are kept in proportion and groups together. An empty list means that there are too few
     rows, or groups, to hold any out.
     """
     rng = np.random.default_rng([seed, 0])
-    if problem.n_rows > MOST_ROWS:
-        problem = problem.take(np.sort(_sample(problem, rng)))
-    n_held = int(problem.n_rows * HELD_OUT)
-    if n_held < 1 or (problem.groups is not None and len(np.unique(problem.groups)) < 2):
+    if rows.n_rows > MOST_ROWS:
+        rows = rows.take(np.sort(_sample(rows, rng)))
+    n_held = int(rows.n_rows * HELD_OUT)
+    if n_held < 1 or (rows.groups is not None and len(np.unique(rows.groups)) < 2):
         return []
     splits = []
     for split in range(min(MOST_SPLITS, -(-VOTES // n_held))):
-        labels = problem.labels
+        labels = rows.labels
         fold = inner_split(
-            np.zeros(problem.n_rows) if labels is None else labels,
+            np.zeros(rows.n_rows) if labels is None else labels,
             test_size=HELD_OUT,
             seed=seed + split,
-            groups=problem.groups,
+            groups=rows.groups,
             task="regression" if labels is None else "classification",
         )
-        splits.append((problem.take(fold.train), problem.take(fold.test)))
+        splits.append((rows.take(fold.train), rows.take(fold.test)))
     return splits
 
 
-def _sample(problem: Problem, rng: np.random.Generator) -> IntArray:
+def _sample(rows: Rows, rng: np.random.Generator) -> IntArray:
     """Return so many rows at random, or whole groups with so many rows."""
-    if problem.groups is None:
-        return rng.permutation(problem.n_rows)[:MOST_ROWS]
-    _, members, counts = np.unique(problem.groups, return_inverse=True, return_counts=True)
+    if rows.groups is None:
+        return rng.permutation(rows.n_rows)[:MOST_ROWS]
+    _, members, counts = np.unique(rows.groups, return_inverse=True, return_counts=True)
     order = rng.permutation(len(counts))
     kept = order[: max(2, int(np.searchsorted(np.cumsum(counts[order]), MOST_ROWS)))]
     return np.flatnonzero(np.isin(members, kept))
