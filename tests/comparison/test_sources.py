@@ -54,4 +54,5 @@ def test_what_makes_no_sense_is_refused(data, options, words):
 
 def test_whatever_the_reader_of_tables_reads_is_taken_for_a_table():
     for suffix in (".csv", ".tsv.gz", ".txt", ".parquet", ".npz"):
-        assert find_source(f"nowhere{suffix}", target="y").path is not None
+        with pytest.raises(ValueError, match="no such file"):
+            find_source(f"nowhere{suffix}", target="y")

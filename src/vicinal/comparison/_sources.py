@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from vicinal.data import find, get_entry, obtain, sha256_of, table_suffix
+from vicinal.data import check_file, find, get_entry, obtain, sha256_of, table_suffix
 from vicinal.runs import Source
 
 
@@ -73,7 +73,5 @@ def _table_source(
     path: Path, target: str | None, task: str | None, impute: bool, limit: int | None
 ) -> Source:
     source = Source(path.name, str(path.resolve()), target, task, impute, limit=limit)
-    try:
-        return replace(source, digest=sha256_of(path))
-    except OSError:  # the reader of tables says better what is wrong with the file
-        return source
+    check_file(path)
+    return replace(source, digest=sha256_of(path))

@@ -27,6 +27,7 @@ from vicinal.data._storage import find as find
 from vicinal.data._storage import obtain as obtain
 from vicinal.data._table_encoder import Imputer as Imputer
 from vicinal.data._table_encoder import TableEncoder as TableEncoder
+from vicinal.data._table_files import check_file as check_file
 from vicinal.data._table_files import read_frame as read_frame
 from vicinal.data._table_files import table_suffix as table_suffix
 from vicinal.data._tables import class_names as class_names

@@ -103,7 +103,8 @@ def draw_dots(ax: Axes, lines: Sequence[ErrorLine]) -> None:
     order = sorted(lines, key=lambda line: line.means[0])
     for y, line in enumerate(order):
         colour = ACCENT if y == 0 else QUIET
-        ax.errorbar(line.means, [y], xerr=line.spreads, color=colour, marker="o", linestyle="none")
+        mean, spread = line.means[0], line.spreads[0]
+        ax.errorbar(mean, y, xerr=spread, color=colour, marker="o", linestyle="none")
     ax.set_yticks(range(len(order)), [shorten(line.title, 32) for line in order])
     ax.set_ylim(len(order) - 0.4, -0.6)
     ax.xaxis.set_major_locator(_few())

@@ -78,20 +78,20 @@ def error_lines(rows: Sequence[Row]) -> list[ErrorLine]:
 
     A reference, which has no k, has the same error at every k there is.
     """
-    ks = sorted({row.k for row in rows if row.measured and row.k is not None})
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if row.measured:
-            groups.setdefault(row.title, []).append(row)
+    every = sorted({row.k for row in rows if row.measured and row.k is not None}) or [0]
+    points: dict[str, list[tuple[int, Row]]] = {}
+    for row in sorted((row for row in rows if row.measured), key=lambda row: row.k or 0):
+        at = every if row.k is None else [row.k]
+        points.setdefault(row.method, []).extend((k, row) for k in at)
+    methods = dict.fromkeys(row.method for row in rows if row.measured)
     return [
         ErrorLine(
-            title,
-            tuple(at for row in found for at in ([row.k] if row.k is not None else ks)),
-            tuple(r.error_mean for r in found for _ in ([r.k] if r.k is not None else ks)),
-            tuple(_spread(r) for r in found for _ in ([r.k] if r.k is not None else ks)),
+            points[method][0][1].title,
+            tuple(k for k, _ in points[method]),
+            tuple(row.error_mean for _, row in points[method]),
+            tuple(_spread(row) for _, row in points[method]),
         )
-        for title, group in groups.items()
-        for found in [sorted(group, key=lambda row: row.k or 0)]
+        for method in methods
     ]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .._types import Task
 from ._numbers import (
     NBSP,
+    count_of,
     format_error,
     format_error_pair,
     is_known,
@@ -147,14 +148,10 @@ def list_references(comparison: Comparison) -> list[str]:
     own, other = format_error_pair(best.error_mean, first.error_mean, comparison.task)
     worse = [row for row in references if row.error_mean > best.error_mean]
     place = f"{best.title} at k{NBSP}={NBSP}{best.k} ({own})"
-    if len(worse) == len(references):
-        head = f"None of the references does better than {place}; the closest is {first.title}"
-    else:
-        count = len(references) - len(worse)
-        noun = "reference does" if count == 1 else "references do"
-        head = (
-            f"{count} of {len(references)} {noun} at least as well as {place}: best {first.title}"
-        )
+    head = f"None of the references does better than {place}; the closest is {first.title}"
+    if len(worse) < len(references):
+        count = f"{len(references) - len(worse)} of {count_of(len(references), 'reference')}"
+        head = f"At least as good as {place}: {count}; the best is {first.title}"
     return [f"{head}, {other}{_phrase_duel(chances.get(first.method))}."]
 
 
