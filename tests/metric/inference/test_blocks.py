@@ -52,7 +52,7 @@ def test_the_sets_are_the_best_and_the_worst_of_all_subsets(size, k):
 
 @given(sizes, st.integers(1, 5), st.sampled_from([np.float32, np.float64]))
 def test_each_query_is_answered_as_if_it_were_alone(size, k, dtype):
-    distances, labels, targets, costs = block(*size, dtype)
+    distances, labels, targets, costs = block(*size, dtype)  # type: ignore[call-arg]
     labels, targets = 3 * labels, 3 * targets  # classes with gaps between them
     wide = np.zeros((3 * len(costs) - 2,) * 2)
     wide[::3, ::3] = costs

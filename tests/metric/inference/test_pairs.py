@@ -72,6 +72,8 @@ def test_pairs_are_the_difference_of_the_best_of_all_subsets(seed, n, n_classes,
         assert_allclose(found.loss[i], value + least, atol=1e-9)
         star = _reference.best_voting_set(squared, codes, int(codes[i]), k)
         hat = _reference.most_violating_set(squared, codes, int(codes[i]), k, costs=costs)
+        assert star is not None
+        assert hat is not None
         pulled, pushed = (set(found.points[part][found.signs[part] == s]) for s in (1, -1))
         assert pulled == set(star.indices) - set(hat.indices)
         assert pushed == set(hat.indices) - set(star.indices)
