@@ -325,5 +325,5 @@ def test_a_broken_table_is_named_with_its_row(old: str, new: str, message: str) 
 
 
 def test_every_method_of_the_table_can_be_named_by_a_file() -> None:
-    pattern = re.compile(r"^[a-z0-9]+$")
+    pattern = re.compile(r"^[a-z0-9-]+$")
     assert all(pattern.match(method.name) for method in list_methods())
