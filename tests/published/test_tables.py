@@ -24,6 +24,7 @@ from vicinal.published import (
     select_experiments,
 )
 from vicinal.published._tables import parse_notes, parse_rows, parse_table
+from vicinal.runs import HNN, KNN
 
 FOLDER = Path(_tables.__file__).parent / "tables"
 FILES = sorted(file for file in FOLDER.glob("*.toml") if file.stem != "notes")
@@ -322,6 +323,10 @@ def test_a_broken_table_is_named_with_its_row(old: str, new: str, message: str) 
         text = text.split("[methods.early]")[0].replace("[methods.lda]", "methods = 3")
     with pytest.raises(ValueError, match=message):
         parse_table(text, "wine", NOTES)
+
+
+def test_the_words_for_chosen_neighbours_are_those_of_runs() -> None:
+    assert set(_tables.CHOSEN) == {KNN, HNN}
 
 
 def test_every_method_of_the_table_can_be_named_by_a_file() -> None:

@@ -6,9 +6,10 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from vicinal.runs import Neighbors
+if TYPE_CHECKING:
+    from vicinal.runs import Neighbors
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,16 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from vicinal.published._experiments import Experiment, pick_experiments
-from vicinal.runs import HNN, KNN, Neighbors
+
+if TYPE_CHECKING:
+    from vicinal.runs import Neighbors
 
 NOTES = "notes"
+CHOSEN = ("knn", "hnn")  # the words of a run, which is not loaded for reading a table
 ABSENT = "–"
 Figure = tuple[float, float | None]  # as printed: the error, and what stands after ±
 Fields = Mapping[str, Any]
@@ -54,7 +57,7 @@ class Row:
 @cache
 def published_tables() -> tuple[Table, ...]:
     """Return every shipped table, in the order in which results are shown."""
-    folder = files("vicinal.published") / "tables"
+    folder = Path(__file__).parent / "tables"
     texts = {
         file.name.removesuffix(".toml"): file.read_text(encoding="utf-8")
         for file in folder.iterdir()
@@ -147,7 +150,7 @@ def _figure(word: str) -> Figure:
 
 
 def _neighbors(word: str) -> Neighbors:
-    return word if word in (KNN, HNN) else int(word)
+    return word if word in CHOSEN else int(word)
 
 
 def _experiments(
