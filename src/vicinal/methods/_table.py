@@ -83,14 +83,6 @@ METHODS = (
         citation="trivedi2014",
     ),
     Method(
-        "mlng-published",
-        "MLNG as published",
-        "vicinal.metric:PublishedMLNG",
-        depends_on_k=True,
-        default=False,
-        citation="trivedi2014",
-    ),
-    Method(
         "auto",
         "chosen",
         "vicinal.combine:AutoMetric",
