@@ -53,5 +53,5 @@ def _sample(rows: Rows, rng: np.random.Generator) -> IntArray:
         return rng.permutation(rows.n_rows)[:MOST_ROWS]
     _, members, counts = np.unique(rows.groups, return_inverse=True, return_counts=True)
     order = rng.permutation(len(counts))
-    kept = order[: max(2, int(np.searchsorted(np.cumsum(counts[order]), MOST_ROWS)))]
+    kept = order[: max(2, int(np.searchsorted(np.cumsum(counts[order]), MOST_ROWS, side="right")))]
     return np.flatnonzero(np.isin(members, kept))
