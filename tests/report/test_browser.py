@@ -172,7 +172,7 @@ def test_dark_mode_turns_the_paper_dark(
         colours[scheme] = page.evaluate(
             """() => [getComputedStyle(document.body).backgroundColor,
                       getComputedStyle(document.querySelector(".dots")).stroke,
-                      getComputedStyle(document.querySelector(".drawn [style*='--c0']")).fill]"""
+                      getComputedStyle(document.querySelector(".drawn [style*='fill: var(--c0)']")).fill]"""
         )
     paper = {s: sum(map(int, c[0][4:-1].split(", "))) / 3 for s, c in colours.items()}
     assert paper["light"] > 240
