@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import check_whole
 from vicinal.metric.gradients import mergeable
 from vicinal.metric.gradients.mergeable import (
     Estimate,
@@ -30,71 +29,19 @@ _FAN_IN = 4
 _LEAST_POINTS = 64
 
 
-def fit_distributed(
-    estimator: GradientMetric, X: Any, y: Any, *, n_reference: int | None = None, client: Any = None
-) -> GradientMetric:
-    """Fit a gradient metric on a dask array or frame, never holding X in one place.
-
-    Samples stay in their chunks. To the gradient at a point every chunk contributes its sums
-    Σ_j w_j [1, x_j, y_j, y_j x_j] ("analytic") or its nearest rows ("local-linear"), which merge
-    to those of the whole. The result is that of ``estimator.fit`` on all rows in memory,
-    to rounding.
-
-    Parameters
-    ----------
-    estimator : GradientWeights, EGOP or EJOP
-        Fitted in place.
-    X : dask array of shape (n, n_features), or dask frame
-    y : dask array or series of shape (n,)
-        In the same chunks as X, where those have unknown lengths.
-    n_reference : int or None
-        Estimate from this many random rows, which every worker then holds, instead of from all.
-        Needed for ``estimator="difference"`` and for "local-linear" with a bandwidth.
-    client : distributed.Client or None
-        None takes the current scheduler: the latest client's, or threads.
-
-    Returns
-    -------
-    GradientMetric
-        The estimator.
-
-    Notes
-    -----
-    Settings are chosen on at most 3000 random rows, gathered where this is called. Points are
-    worked off in rounds, as many at a time as have sums no larger than a chunk; X is read once for
-    an overview, once for the 3000 rows and twice a round: ``persist`` it where loading is slow and
-    the workers together have room. Else a worker holds the chunks it is at work on, the points of
-    a round and a few sums, each no larger than a chunk. Time O(points · rows · d). A worker that is
-    lost costs time only, as long as its chunks can be loaded again.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> import numpy as np
-    >>> from vicinal import EGOP
-    >>> from vicinal.scale import fit_distributed
-    >>> X = da.random.default_rng(0).normal(size=(400, 3), chunks=(100, 3))
-    >>> metric = fit_distributed(EGOP(random_state=0), X, np.sin(X[:, 1]))
-    >>> int(metric.feature_relevance_.argmax())
-    1
-    """
-    if not isinstance(estimator, GradientMetric):
-        raise ValueError(f"fit_distributed takes GradientWeights, EGOP or EJOP; got {estimator!r}.")
-    size = None if n_reference is None else check_whole("n_reference", n_reference)
-    shards = _open(X, y, client)
+def fit_gradients(estimator: GradientMetric, shards: Shards, n_reference: int | None) -> None:
+    """Fit a gradient metric to all chunks, in place."""
     rule, options = _read_targets(estimator, shards)
     random = check_random_state(estimator.random_state)
-    mergeable.keep_fit(estimator, _learn(options, shards, rule, size, random))
-    return estimator
+    mergeable.keep_fit(estimator, _learn(options, shards, rule, n_reference, random))
 
 
 @dataclass(frozen=True)
-class Shards:
-    """Chunks of X and y that are not empty, as delayed values, and what is known of them."""
+class Chunks:
+    """Chunks of X and y as delayed values, the columns' names (or None), and the scheduler."""
 
     X: tuple[Any, ...]
     y: tuple[Any, ...]
-    census: sums_of.Census
     names: Any
     client: Any
 
@@ -116,6 +63,13 @@ class Shards:
         self.compute([dask.delayed(len)(held)])
         return held
 
+
+@dataclass(frozen=True)
+class Shards(Chunks):
+    """Chunks that are not empty, and what is known of them."""
+
+    census: sums_of.Census
+
     def local_rows(self, rows: IntArray) -> list[IntArray]:
         """Return sorted rows of the whole as rows of each chunk."""
         ends = np.cumsum(self.census.sizes)
@@ -124,29 +78,27 @@ class Shards:
         return [rows[a:b] - s for a, b, s in zip(cuts[:-1], cuts[1:], starts, strict=True)]
 
 
-def _open(X: Any, y: Any, client: Any) -> Shards:
-    """Split collections into chunks and take their census."""
+def take_stock(chunks: Chunks) -> Shards:
+    """Return the chunks that have rows, with their census."""
     from dask import delayed
 
-    X_parts, y_parts = _parts(X, y)
     census = delayed(sums_of.take_census, pure=False)
-    tasks = [census(a, b, i) for i, (a, b) in enumerate(zip(X_parts, y_parts, strict=True))]
-    probe = Shards(tuple(X_parts), tuple(y_parts), None, None, client)  # type: ignore[arg-type]
-    found = probe.compute(tasks)
+    places = enumerate(zip(chunks.X, chunks.y, strict=True))
+    found = chunks.compute([census(X, y, number) for number, (X, y) in places])
     kept = [i for i, part in enumerate(found) if part.n_rows]
     if not kept:
         raise ValueError("X has no rows (n_samples=0).")
     return Shards(
-        tuple(X_parts[i] for i in kept),
-        tuple(y_parts[i] for i in kept),
+        tuple(chunks.X[i] for i in kept),
+        tuple(chunks.y[i] for i in kept),
+        chunks.names,
+        chunks.client,
         mergeable.merge_all([found[i] for i in kept]),
-        getattr(X, "columns", None),
-        client,
     )
 
 
-def _parts(X: Any, y: Any) -> tuple[list[Any], list[Any]]:
-    """Return the chunks of both collections as delayed values."""
+def split_collections(X: Any, y: Any, client: Any) -> Chunks:
+    """Return the chunks of both collections."""
     try:
         import dask.array as da
     except ImportError as error:
@@ -171,19 +123,13 @@ def _parts(X: Any, y: Any) -> tuple[list[Any], list[Any]]:
         raise ValueError(
             f"X has {len(X_parts)} chunks of rows and y {len(y_parts)}: give both the same."
         )
-    return X_parts, y_parts
+    return Chunks(tuple(X_parts), tuple(y_parts), getattr(X, "columns", None), client)
 
 
 def _read_targets(estimator: GradientMetric, shards: Shards) -> tuple[sums_of.TargetRule, Options]:
     """Let the estimator check a few rows with every target there is, and say how y is read."""
     census = shards.census
-    # Three rows each: scikit-learn takes all-different targets for a mistake.
-    few = np.repeat(_representatives(census.distinct), 3)
-    rows: Any = np.broadcast_to(census.row, (len(few), census.row.shape[1]))
-    if shards.names is not None:
-        import pandas as pd
-
-        rows = pd.DataFrame(rows, columns=shards.names)
+    rows, few = typical_rows(census, shards.names)
     targets, options = mergeable.read_input(estimator, rows, few)
     many = len(census.distinct) >= sums_of.MOST_DISTINCT
     if not targets.is_real:
@@ -199,6 +145,22 @@ def _read_targets(estimator: GradientMetric, shards: Shards) -> tuple[sums_of.Ta
         spread = census.n_rows * mean * (1 - mean)
     deviation = float(np.sqrt(spread / census.n_rows))
     return sums_of.TargetRule(True, labels, mean, deviation, np.zeros(1)), options
+
+
+def typical_rows(census: sums_of.Census, names: Any) -> tuple[Any, AnyArray]:
+    """Return a few rows with every target there is, for an estimator to check and read."""
+    # Three rows each: scikit-learn takes all-different targets for a mistake.
+    few = np.repeat(_representatives(census.distinct), 3)
+    return with_names(np.broadcast_to(census.row, (len(few), census.row.shape[1])), names), few
+
+
+def with_names(rows: FloatArray, names: Any) -> Any:
+    """Return rows as a frame, where the columns have names."""
+    if names is None:
+        return rows
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=names)
 
 
 def _representatives(distinct: AnyArray) -> AnyArray:
@@ -219,10 +181,10 @@ def _learn(
 ) -> GradientFit:
     """Do what the fit in memory does, with the same random draws."""
     n_rows = shards.census.n_rows
-    X, y = _gather(shards, _draw(random, n_rows, mergeable.ROWS_TO_CHOOSE_ON))
+    X, y = gather_rows(shards, draw_rows(random, n_rows, mergeable.ROWS_TO_CHOOSE_ON))
     plan = mergeable.plan_fit(options, X, rule.targets(y), np.ones(len(X)), n_rows, random)
     chosen = np.arange(n_rows) if plan.points is None else plan.points
-    drawn = None if n_reference is None else _draw(random, n_rows, n_reference)
+    drawn = None if n_reference is None else draw_rows(random, n_rows, n_reference)
 
     def evaluate(smoother: Smoother, components: FloatArray | None) -> tuple[Evaluated, None]:
         rows = mergeable.rows_to_gather(smoother, n_rows) if drawn is None else drawn
@@ -240,7 +202,7 @@ def _learn(
     return mergeable.follow_plan(plan, evaluate)
 
 
-def _draw(random: np.random.RandomState, n_rows: int, most: int) -> IntArray:
+def draw_rows(random: np.random.RandomState, n_rows: int, most: int) -> IntArray:
     """Return at most so many random rows, sorted."""
     rows: IntArray = np.arange(n_rows)
     return rows if n_rows <= most else np.sort(random.permutation(n_rows)[:most])
@@ -267,7 +229,7 @@ def _rows_of(shards: Shards, rows: IntArray) -> list[Any]:
     return [take(X, y, local) for X, y, local in places if len(local)]
 
 
-def _gather(shards: Shards, rows: IntArray) -> tuple[FloatArray, AnyArray]:
+def gather_rows(shards: Shards, rows: IntArray) -> tuple[FloatArray, AnyArray]:
     return _join(shards.compute(_rows_of(shards, rows)))
 
 
