@@ -180,19 +180,6 @@ def test_committed_results_are_whole_runs_of_known_experiments() -> None:
     json.dumps(records, allow_nan=False)
 
 
-def test_the_caution_about_raw_features_is_true_of_the_records() -> None:
-    """The page says how many of MLNG's raw lines repeat its z-scored ones."""
-    from vicinal.published import read_results
-
-    errors = {record["experiment"]: record["errors"] for record in read_results(DOCS / "results")}
-    raw = [name for name in errors if "_mlng_" in name and "_raw_" in name]
-    repeated = sum(errors[name] == errors[name.replace("_raw_", "_zscore_")] for name in raw)
-    said = f"so {repeated} of its {len(raw)} lines under *Features as they come* are the z-scored"
-    assert said in (DOCS / "results.md").read_text().replace("\n", " ")
-    plain = "trivedi2014_euclidean_letter_raw_k3"
-    assert errors[plain] != errors[plain.replace("_raw_", "_zscore_")]
-
-
 def test_the_results_page_shows_every_record(site: Path) -> None:
     from vicinal.published import figure, read_results, records_citing, signed
 
