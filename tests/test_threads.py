@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from types import SimpleNamespace
 
+import joblib
 import numpy as np
 import pytest
 import threadpoolctl
 
+from vicinal import _threads
 from vicinal._threads import _blas, map_blocks, split_rows, thread_count
 
 
@@ -20,6 +26,63 @@ def blas_threads():
 def test_no_wish_means_as_many_as_the_linear_algebra_library():
     with threadpoolctl.threadpool_limits(1, user_api="blas"):
         assert thread_count(None) == 1
+
+
+COUNT = "from vicinal._threads import thread_count; print(thread_count(None))"
+
+
+def counted(code, **environment):
+    """Return what the last line printed by a process of its own says."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"OMP_NUM_THREADS": "2"} | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return int(done.stdout.split()[-1])
+
+
+@pytest.mark.skipif(joblib.cpu_count() < 2, reason="needs two processors")
+def test_no_wish_heeds_the_environment_and_the_affinity():
+    assert counted(COUNT) == 2
+    assert counted(COUNT, OMP_NUM_THREADS="1") == 1
+    if hasattr(os, "sched_setaffinity"):
+        one = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); "
+        assert counted(one + COUNT) == 1
+
+
+def test_a_worker_of_joblib_with_one_thread_uses_one():
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+        assert joblib.Parallel(2)(joblib.delayed(thread_count)(None) for _ in range(2)) == [1, 1]
+
+
+@pytest.mark.skipif(joblib.cpu_count() < 2, reason="needs two processors")
+def test_the_threads_torch_was_told_to_use_are_torchs_alone():
+    pytest.importorskip("torch", reason="needs the extra torch")
+    assert counted("import numpy, torch; torch.set_num_threads(1); " + COUNT) == 2
+
+
+@pytest.mark.skipif(joblib.cpu_count() < 2, reason="needs two processors")
+@pytest.mark.parametrize(
+    ("told", "libraries", "expected"),
+    [
+        ("2", [("numpy.libs/libopenblas.so", "pthreads", 1)], 1),
+        # A library on everyone's OpenMP says what torch was told.
+        ("2", [("lib/libopenblas.so", "openmp", 1)], 2),
+        ("1", [("lib/libopenblas.so", "openmp", 2)], 1),
+        ("2,4", [("lib/libopenblas.so", "openmp", 1)], 2),
+        ("2", [("numpy.libs/a.so", "pthreads", 1), ("torch/lib/b.so", "pthreads", 2)], 1),
+        ("2", [("numpy.libs/a.so", "pthreads", 1), ("faiss_cpu.libs/b.so", "pthreads", 2)], 1),
+        ("", [], joblib.cpu_count()),
+    ],
+)
+def test_libraries_are_counted_by_whose_threads_they_use(monkeypatch, told, libraries, expected):
+    names = ("filepath", "threading_layer", "num_threads")
+    known = [dict(zip(names, library, strict=True)) for library in libraries]
+    monkeypatch.setattr(_threads, "_blas", lambda: SimpleNamespace(info=lambda: known))
+    monkeypatch.setenv("OMP_NUM_THREADS", told)
+    assert thread_count(None) == expected
 
 
 def test_a_wish_is_joblibs_n_jobs():

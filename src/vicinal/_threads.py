@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import joblib
@@ -26,13 +28,12 @@ _limit: Any = None
 def thread_count(n_jobs: Any) -> int:
     """Return how many threads to use.
 
-    None means as many as the linear algebra library is set to use, so that ``OMP_NUM_THREADS``,
-    threadpoolctl and joblib's workers are all respected; otherwise joblib's meaning of ``n_jobs``.
+    None means as many as NumPy's linear algebra library is set to use, at most as many as the
+    process may use processors, so that ``OMP_NUM_THREADS``, threadpoolctl, joblib's workers and
+    the process's affinity are all respected; otherwise joblib's meaning of ``n_jobs``.
     """
     if n_jobs is None:
-        libraries = _blas().info()
-        threads = max((library["num_threads"] for library in libraries), default=1)
-        return max(1, min(threads, joblib.cpu_count()))
+        return max(1, min(_linear_algebra_threads(), joblib.cpu_count()))
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}.")
     return int(joblib.effective_n_jobs(n_jobs))
@@ -74,6 +75,25 @@ def one_blas_thread() -> Iterator[None]:
             _users -= 1
             if _users == 0:
                 _limit.restore_original_limits()
+
+
+def _linear_algebra_threads() -> int:
+    """Return the threads that NumPy's and SciPy's libraries have, or may have.
+
+    A library that shares its threads with everyone's OpenMP tells what torch was last told, not
+    what it was told itself: there the environment is asked, as the library did when it was loaded.
+    """
+    ours = [library for library in _blas().info() if not _is_foreign(library["filepath"])]
+    own = [lib["num_threads"] for lib in ours if lib.get("threading_layer") != "openmp"]
+    if own:
+        return int(max(own))
+    told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return int(told) if told.isdecimal() else int(joblib.cpu_count())
+
+
+def _is_foreign(path: str) -> bool:
+    """Return whether a library came along with one that has threads of its own."""
+    return any(part.startswith(("torch", "faiss")) for part in Path(path).parts)
 
 
 @cache

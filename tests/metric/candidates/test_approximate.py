@@ -97,7 +97,11 @@ def test_a_small_class_lists_all_its_rows_and_leaves_places_empty():
 def test_equal_rows_are_no_trouble():
     classes = order_by_class(np.repeat([0, 1], 300))
     found = approximate_candidates(np.ones((600, 3)), classes, N_OWN, N_OTHER)
-    assert (found >= 0).all()
+    assert (found != np.arange(600)[:, None]).all()
+    for side, own in ((found[:, :N_OWN], True), (found[:, N_OWN:], False)):
+        assert ((classes.codes[side] == classes.codes[:, None]) == own).all()
+        assert (side[:, 0] >= 0).all()
+        assert (np.diff(side, axis=1) > 0).all()
 
 
 def test_a_row_is_compared_with_no_more_rows_when_there_are_more(monkeypatch):
