@@ -150,10 +150,10 @@ def test_rows_too_few_to_hold_any_out_still_make_a_model(run, tmp_path):
         (("wine", "--k", 179), "n_neighbors=179 is more than"),
         (("wine", "--scale", "loud"), "scale must be one of"),
         (("wine", "--pca", 14), "use 1 to 13"),
-        (("wine", "--split", "half"), "--split must be all, train or test"),
+        (("wine", "--split", "half"), "(--split) must be all, train or test"),
         (("wine", "--split", "test"), "no official split"),
         (("wine", "--target", "x"), "target of its own"),
-        (("wine", "--task", "guess"), "--task must be classification or regression"),
+        (("wine", "--task", "guess"), "task must be classification or regression"),
     ],
 )
 def test_wrong_words_are_refused_with_code_2(run, tmp_path, words, message):

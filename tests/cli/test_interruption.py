@@ -152,7 +152,7 @@ def test_a_full_disk_stops_the_run_with_everything_before_kept(
     code, said = run_here(monkeypatch, capsys, *arguments)
     assert code == 1
     assert "cannot write to run: No space left on device" in said.err
-    assert "run the same command again" in said.err
+    assert "start the same run again" in said.err
     kept = measurements("run")
     assert 2 <= len(kept) < 12
 
