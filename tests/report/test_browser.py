@@ -170,9 +170,10 @@ def test_dark_mode_turns_the_paper_dark(
     for scheme in ("light", "dark"):
         page = open_report(digits_comparison, scheme=scheme).page
         colours[scheme] = page.evaluate(
-            """() => [getComputedStyle(document.body).backgroundColor,
-                      getComputedStyle(document.querySelector(".dots")).stroke,
-                      getComputedStyle(document.querySelector(".drawn [style*='fill: var(--c0)']")).fill]"""
+            """() => {
+                 const style = (found) => getComputedStyle(document.querySelector(found));
+                 return [getComputedStyle(document.body).backgroundColor, style(".dots").stroke,
+                         style(".drawn [style*='fill: var(--c0)']").fill]; }"""
         )
     paper = {s: sum(map(int, c[0][4:-1].split(", "))) / 3 for s, c in colours.items()}
     assert paper["light"] > 240

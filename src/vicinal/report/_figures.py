@@ -89,7 +89,8 @@ def draw_errors(ax: Axes, lines: Sequence[ErrorLine], ks: Sequence[int]) -> None
             "marker": MARKERS[number % len(MARKERS)],
         }
         dash = ("-", "--", ":")[number // N_COLOURS % 3]  # colours come round again
-        ax.errorbar(at, line.means, line.spreads, label=shorten(line.title, 32), linestyle=dash, **style)
+        label = shorten(line.title, 32)
+        ax.errorbar(at, line.means, line.spreads, label=label, linestyle=dash, **style)
     ax.set_xticks(range(len(ks)), [str(k) for k in ks])
     ax.margins(x=0.08)
     ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
