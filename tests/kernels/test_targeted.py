@@ -8,15 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vicinal._kernels import _reference
-from vicinal._kernels._targeted import infer_sets
+from vicinal._kernels._targeted import infer_sets, new_inferred
 
 
 def infer(distances, labels, targets, k, costs):
     m = len(distances)
-    star, hat = np.empty((m, k), np.int32), np.empty((m, k), np.int32)
-    loss, voted = np.empty(m), np.empty(m, np.int32)
-    infer_sets(distances, labels, targets, k, costs, star, hat, loss, voted)
-    return star, hat, loss, voted
+    found = new_inferred(m, k)
+    infer_sets(distances, labels, targets, costs, found)
+    return found
 
 
 def batch(rng, m, c, n_classes, k, *, dtype=np.float64, tied=False):

@@ -72,26 +72,38 @@ def add_point(table: KBest, n_present: int, r: int, value: float, point: int) ->
 
 
 @inner
-def kth_bound(flat: FloatArray, begin: int, end: int, k: int, lows: FloatArray) -> Any:
-    """Return a number that at least k entries of flat[begin:end] do not exceed, close to the k-th.
-
-    The entries fall in turn into LANES lanes; the k-th smallest of the lanes' least entries will
-    do, since each stands for an entry of its own. Infinite where there are fewer than k lanes or
-    finite entries.
-    """
-    for lane in range(LANES):
-        lows[lane] = np.inf
+def lower_lanes(flat: FloatArray, begin: int, end: int, lows: FloatArray) -> None:
+    """Let flat[begin:end] fall in turn into the lanes, each of which keeps the least."""
     whole = end - (end - begin) % LANES
     for offset in range(begin, whole, LANES):
         lower(lows, flat, offset)
-    for lane in range(end - whole):
-        lows[lane] = min(lows[lane], flat[whole + lane])
-    bound = np.float32(-np.inf)
-    reached = 0
-    while reached < k and bound < np.inf:
-        bound = least_above(lows, bound)
-        reached = lanes_set(at_most(lows, 0, bound))
-    return bound
+    for offset in range(whole, end):
+        lows[offset - whole] = min(lows[offset - whole], flat[offset])
+
+
+@inner
+def least_of_rank(lows: FloatArray, rank: int) -> Any:
+    """Return a number that at least ``rank`` lanes do not exceed, inf where there is none.
+
+    Each lane stands for an entry of its own, so at least so many entries do not exceed it.
+    """
+    limit, reached = np.float32(-np.inf), 0
+    while reached < rank and limit < np.inf:
+        limit = least_above(lows, limit)
+        reached = lanes_set(at_most(lows, 0, limit))
+    return limit
+
+
+@inner
+def kth_bound(flat: FloatArray, begin: int, end: int, k: int, lows: FloatArray) -> Any:
+    """Return a number that at least k entries of flat[begin:end] do not exceed, close to the k-th.
+
+    Infinite where there are fewer than k lanes or finite entries.
+    """
+    for lane in range(LANES):
+        lows[lane] = np.inf
+    lower_lanes(flat, begin, end, lows)
+    return least_of_rank(lows, k)
 
 
 @inner

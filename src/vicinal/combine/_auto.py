@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray
@@ -196,12 +196,6 @@ class AutoMetric(MetricLearner):
         if self.verbose:
             sys.stdout.write(f"[AutoMetric] {line}\n")
             sys.stdout.flush()
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def default_candidates(target: Target) -> list[tuple[str, Any]]:

@@ -129,10 +129,8 @@ class MeanMetric(MetricLearner):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.classifier_tags = get_tags(self.estimator).classifier_tags
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

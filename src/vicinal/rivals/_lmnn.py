@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -231,12 +231,6 @@ class LMNN(MetricLearner):
             f"{n_active:,} margins broken, at most {seconds_left:.0f} s left\n"
         )
         sys.stdout.flush()
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def check_map(init: AnyArray, n_features: int, n_components: int | None) -> FloatArray:

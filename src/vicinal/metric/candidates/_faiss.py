@@ -19,6 +19,7 @@ def faiss_candidates(
     n_other: int,
     *,
     previous: IntArray | None = None,
+    seed: tuple[int, ...] = (),
     n_threads: int = 1,
 ) -> IntArray:
     """Return nearly the lists of :func:`~vicinal.metric.candidates._exact.refresh_candidates`.

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -125,6 +124,7 @@ class MLNG(MetricLearner):
     True
     """
 
+    _takes_sparse = True
     n_iter_: int
     loss_curve_: list[float]
 
@@ -274,10 +274,3 @@ class MLNG(MetricLearner):
             sys.stdout.write(f"[MLNG] {progress.describe()}\n")
             sys.stdout.flush()
         return bool(self.callback(progress)) if self.callback is not None else False
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

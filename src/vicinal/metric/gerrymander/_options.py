@@ -18,15 +18,13 @@ from vicinal._validation import (
     check_positive,
     check_whole,
 )
-from vicinal.metric.candidates import SEARCHES, choose_search, require_faiss
-from vicinal.metric.gerrymander._objective import REGULARIZERS
+from vicinal.index import import_faiss
+from vicinal.metric.candidates import EXACT_UP_TO, SEARCHES
 from vicinal.metric.starts import STARTS
 
-SOLVERS = ("factored", "psd")
+SOLVERS, REGULARIZERS = ("factored", "psd"), ("frobenius", "trace", "identity")
 # The k of a metric that is not told one and stands in no predictor.
 USUAL_NEIGHBORS = 3
-# Entries of the largest map that is learned: a gigabyte of them.
-MOST_ENTRIES = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,10 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
     check_choice("regularizer", told.regularizer, (None, *REGULARIZERS))
     check_choice("candidates", told.candidates, ("auto", "all", *SEARCHES))
     if told.candidates == "faiss":
-        require_faiss()
+        import_faiss("candidates='faiss'")
     n_components = check_components(told.n_components, width)
     k = USUAL_NEIGHBORS if told.n_neighbors is None else told.n_neighbors
+    quicker = "exact" if n_rows <= EXACT_UP_TO else "approximate"
     return Options(
         n_neighbors=check_neighbors(k, n_rows - 1),
         n_components=n_components,
@@ -73,7 +72,7 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
         learning_rate=check_auto("learning_rate", told.learning_rate, check_positive),
         max_iter=check_whole("max_iter", told.max_iter),
         tol=check_positive("tol", told.tol, zero=True),
-        search=choose_search(n_rows) if told.candidates == "auto" else told.candidates,
+        search=quicker if told.candidates == "auto" else told.candidates,
         n_threads=thread_count(told.n_jobs),
         seed=int(check_random_state(told.random_state).randint(2**31 - 1)),
     )
@@ -119,17 +118,6 @@ def check_warm(components: FloatArray, width: int, n_components: int | None) -> 
             f"{len(components)}, or fit a new estimator."
         )
     return components
-
-
-def check_size(n_components: int | None, width: int, solver: str) -> None:
-    """Refuse parameters too large to be learned: L, or W of which n_components keeps a part."""
-    rows = width if solver == "psd" else min(n_components or width, width)
-    if rows * width > MOST_ENTRIES:
-        way_out = "use solver='factored' and" if solver == "psd" else "ask for fewer rows by"
-        raise ValueError(
-            f"{rows:,} × {width:,} entries are too many to learn; {way_out} n_components, for "
-            "instance n_components=50."
-        )
 
 
 def scale_costs(costs: FloatArray) -> FloatArray:

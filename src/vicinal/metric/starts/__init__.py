@@ -1,6 +1,6 @@
 """Starts: maps computed directly from rows and classes, where learners set out; and what LDA is.
 
-    rows in a frame ─▶ start_map(Start) ─▶ L (p, r) ─▶ scale_to_margin ─▶ a start that can learn
+    rows in a frame ─▶ start_map(Start) ─▶ L (p, r), not scaled
                           │
           ┌───────────────┼──────────────────┬───────────────┐
     within_scatter   principal_map     relieff_weights     the frame
@@ -22,7 +22,6 @@ from vicinal.metric.starts._discriminant import (
     within_scatter,
 )
 from vicinal.metric.starts._maps import STARTS, Start, principal_map, start_map
-from vicinal.metric.starts._margin import scale_to_margin
 
 __all__ = [
     "SHRINKAGES",
@@ -35,7 +34,6 @@ __all__ = [
     "floor_variances",
     "principal_map",
     "relieff_weights",
-    "scale_to_margin",
     "shrinkage_of",
     "start_map",
     "within_scatter",
