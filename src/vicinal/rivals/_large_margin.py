@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vicinal._kernels._lmnn import pull, push, target_squared_distances
+from vicinal._kernels._forces import add_forces
+from vicinal._kernels._lmnn import push, target_squared_distances
 from vicinal._types import FloatArray, IntArray
 from vicinal.index import ExactIndex, without_itself
 from vicinal.metric.candidates import ClassOrder
@@ -67,7 +68,9 @@ class LargeMarginObjective:
         pushed = self._push(components, mapped, 1.0 + squared_distances, active, forces)
         mu = self.push_weight
         forces *= mu
-        pull(mapped, self.targets, (1 - mu) + mu * active, forces)
+        weights = np.where(self.targets >= 0, (1 - mu) + mu * active, 0.0)
+        queries = np.repeat(np.arange(len(mapped), dtype=np.int32), self.targets.shape[1])
+        add_forces(mapped, queries, self.targets.reshape(-1), weights.reshape(-1), forces)
         pulled = squared_distances[self.targets >= 0].sum()
         self.n_active = int(active.sum())
         n = len(self.X)

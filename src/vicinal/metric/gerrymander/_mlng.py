@@ -50,8 +50,9 @@ class MLNG(MetricLearner):
         "factored" learns L by Adam. "psd" learns W = LᵀL by projected subgradient steps.
     init : str or array of shape (n_components, n_features), default="auto"
         "identity" (the features as given), "standardised", "whitening", "pca", "lda" (whitening
-        within the classes, the directions that part them first), "relieff" (a diagonal), "zeros"
-        (solver "psd" only), or a map to start from, whose scale is kept. "auto" chooses.
+        within the classes, the directions that part them first), "dann" (the same, these directions
+        counting more), "relieff" (a diagonal), "zeros" (solver "psd" only), or a map to start
+        from, whose scale is kept. "auto" chooses.
     regularizer : {None, "frobenius", "trace", "identity"}
         Added to the objective as λ‖W‖²_F, λ tr W or λ‖W − I‖²_F, on standardised features.
     regularization : float or "auto"

@@ -20,7 +20,7 @@ from vicinal._validation import (
 )
 from vicinal.index import import_faiss
 from vicinal.metric.candidates import EXACT_UP_TO, SEARCHES
-from vicinal.metric.starts import STARTS
+from vicinal.metric.starts import STARTS, check_map
 
 SOLVERS, REGULARIZERS = ("factored", "psd"), ("frobenius", "trace", "identity")
 # The k of a metric that is not told one and stands in no predictor.
@@ -88,18 +88,7 @@ def check_init(told: Any, width: int) -> Any:
                 "init='zeros' needs solver='psd': at L = 0 the gradient of LᵀL vanishes."
             )
         return init
-    array = np.asarray(init, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != width or not np.isfinite(array).all():
-        raise ValueError(
-            f"init must be a name or a finite array of shape (n_components, {width}), "
-            f"got shape {array.shape}."
-        )
-    if told.n_components is not None and len(array) != told.n_components:
-        raise ValueError(
-            f"init has {len(array)} rows and n_components={told.n_components}; give one of them "
-            "only, or a start with so many rows."
-        )
-    return array
+    return check_map(init, width, told.n_components)
 
 
 def check_warm(components: FloatArray, width: int, n_components: int | None) -> FloatArray:

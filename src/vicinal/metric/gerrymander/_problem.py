@@ -100,7 +100,7 @@ class LinearProblem:
         """Return the starts to try: the one asked for, or those that know different things.
 
         The features as they are, standardised, and whitened within the classes, with all
-        directions and with those alone that part the class means.
+        directions, those that part the class means first, and with these alone.
         """
         options, asked, width = self.options, self.options.n_components, self.X.shape[1]
         if not isinstance(options.init, str):

@@ -21,18 +21,18 @@ from vicinal.metric.starts._discriminant import (
     shrinkage_of,
     within_scatter,
 )
-from vicinal.metric.starts._maps import STARTS, Start, principal_map, start_map
+from vicinal.metric.starts._maps import STARTS, Start, check_map, start_map
 
 __all__ = [
     "SHRINKAGES",
     "STARTS",
     "Start",
     "WithinScatter",
+    "check_map",
     "discriminant_map",
     "discriminant_ratios",
     "feature_scale",
     "floor_variances",
-    "principal_map",
     "relieff_weights",
     "shrinkage_of",
     "start_map",
