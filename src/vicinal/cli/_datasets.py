@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vicinal.cli._options import Json, check_output, print_text, say, write_json
+from vicinal.cli import _options as cli
 
 if TYPE_CHECKING:
     from vicinal.data import Entry
@@ -22,7 +22,7 @@ def datasets(
     present: Annotated[
         bool, typer.Option("--present", help="List only what is on this computer.")
     ] = False,
-    json: Json = None,
+    json: cli.Json = None,
 ) -> None:
     """List the known data sets, where they are and how large; or tell all about some of them.
 
@@ -30,16 +30,16 @@ def datasets(
     """
     from vicinal.data import get_entry, list_datasets
 
-    check_output(json, "--json")
+    cli.check_output(json, "--json")
     records = [describe(get_entry(name)) for name in names or list_datasets()]
     if present:
         records = [record for record in records if record["where"] != "absent"]
-    write_json(json, _content(records))
+    cli.write_json(json, _content(records))
     if names:
-        print_text("\n".join(detail(record) for record in records))
+        cli.print_text("\n".join(detail(record) for record in records))
         return
     show(records)
-    say(summarise(records))
+    cli.say(summarise(records))
 
 
 def describe(entry: Entry) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def show(records: list[dict[str, Any]]) -> None:
     console = make_console()
     if not console.is_terminal:
         lines = [COLUMNS, *map(cells_of, records)]
-        print_text("".join("\t".join(line) + "\n" for line in lines))
+        cli.print_text("".join("\t".join(line) + "\n" for line in lines))
         return
     from rich.table import Table
 

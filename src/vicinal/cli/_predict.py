@@ -7,57 +7,43 @@ from typing import Annotated, Any
 
 import typer
 
-from vicinal.cli._options import (
-    Data,
-    Json,
-    ModelFile,
-    Split,
-    check_output,
-    csv_text,
-    format_error,
-    plain,
-    print_text,
-    say,
-    working,
-    write_file,
-    write_json,
-)
+from vicinal.cli import _options as cli
 
 Option = typer.Option
 
 
 def predict(
-    model: ModelFile,
-    data: Data,
+    model: cli.ModelFile,
+    data: cli.Data,
     out: Annotated[
         Path | None, Option("--out", "-o", help="Write the predictions here as CSV.")
     ] = None,
     proba: Annotated[bool, Option("--proba", help="Add each class's share of the vote.")] = False,
-    split: Split = "all",
-    json: Json = None,
+    split: cli.Split = "all",
+    json: cli.Json = None,
 ) -> None:
     """Predict the target of new rows.
 
     Columns are found by name, in any order; columns the model does not know are left alone.
     Where the table has the target too, the error is printed. Rows count from 0.
     """
-    check_output(out, "--out", [data, model])
-    check_output(json, "--json", [data, model])
-    with working(f"reading {model} and {data}"):
+    cli.check_output(out, "--out", [data, model])
+    cli.check_output(json, "--json", [data, model])
+    with cli.working(f"reading {model} and {data}"):
         fitted, facts, rows = load_with_rows(model, data, split)
     if proba and facts["task"] != "classification":
         raise ValueError("--proba is for classification; this model predicts numbers.")
-    with working(f"predicting {len(rows.features):,} rows"):
-        predicted = [plain(value) for value in fitted.predict(rows.features)]
+    with cli.working(f"predicting {len(rows.features):,} rows"):
+        predicted = [cli.plain(value) for value in fitted.predict(rows.features)]
         shares = fitted.predict_proba(rows.features).tolist() if proba else None
-    classes = [str(plain(name)) for name in fitted[-1].classes_] if proba else []
+    classes = [str(cli.plain(name)) for name in fitted[-1].classes_] if proba else []
     error = _error(predicted, rows, facts["task"])
-    write_json(json, _as_json(facts, rows, predicted, classes, shares, error))
-    text = csv_text(*_as_table(facts["target"], predicted, classes, shares))
+    cli.write_json(json, _as_json(facts, rows, predicted, classes, shares, error))
+    text = cli.csv_text(*_as_table(facts["target"], predicted, classes, shares))
     if out is None:
-        print_text(text)
+        cli.print_text(text)
     else:
-        write_file(out, text)
+        cli.write_file(out, text)
     _report(out, facts, rows, fitted, error)
 
 
@@ -129,11 +115,11 @@ def _report(
     unused = [name for name in map(str, rows.features.columns) if name not in known]
     if unused:
         more = f" and {len(unused) - 10} more" if len(unused) > 10 else ""
-        say(f"note: columns the model does not know: {', '.join(unused[:10])}{more}")
+        cli.say(f"note: columns the model does not know: {', '.join(unused[:10])}{more}")
     if error is not None:
         same = (rows.name, len(rows.features)) == (facts["dataset"], facts["n_train"])
         own = " (these look like the training rows: each is its own neighbour)" if same else ""
-        shown = format_error(error, facts["task"])
-        say(f"error on {len(rows.features):,} rows: {shown}{own}", err=out is None)
+        shown = cli.format_error(error, facts["task"])
+        cli.say(f"error on {len(rows.features):,} rows: {shown}{own}", err=out is None)
     if out is not None:
-        say(f"{len(rows.features):,} predictions: {out}", err=False)
+        cli.say(f"{len(rows.features):,} predictions: {out}", err=False)

@@ -12,9 +12,8 @@
 ``_experiments``    one published figure, and the names that pick it
 ``_reproduce``      from experiments to the cells of a run, from its records to outcomes
 ``_outcomes``       published beside measured: the difference, within the spread or not
-``_outputs``        outcomes and experiments as files
-``_page``           the results page (``_lines``, ``_matrix``: two ways to show a table;
-                    ``_figures``: how a figure is written)
+``_page``           the results page (``_sections``: two ways to show a table; ``_figures``: how a
+                    figure is written)
 ==================  ============================================================================
 
 Names are imported on first use: listing the tables loads no numerical library.
@@ -28,7 +27,6 @@ __getattr__, __all__ = lazy_names(
         "vicinal.published._experiments": "Experiment",
         "vicinal.published._figures": "figure measured_figure published_figure signed",
         "vicinal.published._outcomes": "Outcome outcome_record tally",
-        "vicinal.published._outputs": "write_outcomes write_page write_plan",
         "vicinal.published._page": "read_results records_citing results_markdown",
         "vicinal.published._reproduce": "check_data reproduce",
         "vicinal.published._tables": "Table published_experiments published_tables "

@@ -6,9 +6,6 @@ from vicinal.published._figures import signed as signed
 from vicinal.published._outcomes import Outcome as Outcome
 from vicinal.published._outcomes import outcome_record as outcome_record
 from vicinal.published._outcomes import tally as tally
-from vicinal.published._outputs import write_outcomes as write_outcomes
-from vicinal.published._outputs import write_page as write_page
-from vicinal.published._outputs import write_plan as write_plan
 from vicinal.published._page import read_results as read_results
 from vicinal.published._page import records_citing as records_citing
 from vicinal.published._page import results_markdown as results_markdown
