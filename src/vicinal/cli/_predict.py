@@ -34,12 +34,12 @@ def predict(
     if proba and facts["task"] != "classification":
         raise ValueError("--proba is for classification; this model predicts numbers.")
     with cli.working(f"predicting {len(rows.features):,} rows"):
-        predicted = [cli.plain(value) for value in fitted.predict(rows.features)]
-        shares = fitted.predict_proba(rows.features).tolist() if proba else None
-    classes = [str(cli.plain(name)) for name in fitted[-1].classes_] if proba else []
-    error = _error(predicted, rows, facts["task"])
-    cli.write_json(json, _as_json(facts, rows, predicted, classes, shares, error))
-    text = cli.csv_text(*_as_table(facts["target"], predicted, classes, shares))
+        predictions = _predict(fitted, rows.features, proba=proba)
+    error = _error([each["prediction"] for each in predictions], rows, facts["task"])
+    record = _record(facts, rows, error)
+    content = {"version": facts.get("version"), "records": [record], "predictions": predictions}
+    cli.write_json(json, content)
+    text = _as_csv(facts["target"], predictions)
     if out is None:
         cli.print_text(text)
     else:
@@ -64,6 +64,18 @@ def load_with_rows(model: Path, data: str, split: str) -> tuple[Any, dict[str, A
     return fitted, facts, read_new_rows(data, facts["target"], split, text_columns)
 
 
+def _predict(fitted: Any, features: Any, *, proba: bool) -> list[dict[str, Any]]:
+    """Return row, prediction and, where asked for, each class's share of the vote."""
+    found = enumerate(map(cli.plain, fitted.predict(features)))
+    predictions = [{"row": i, "prediction": value} for i, value in found]
+    if proba:
+        classes = [str(cli.plain(name)) for name in fitted[-1].classes_]
+        shares = fitted.predict_proba(features).tolist()
+        for each, row in zip(predictions, shares, strict=True):
+            each["shares"] = dict(zip(classes, row, strict=True))
+    return predictions
+
+
 def _error(predicted: list[Any], rows: Any, task: str) -> float | None:
     """Return the error where the true values are all there and say anything."""
     import numpy as np
@@ -81,31 +93,17 @@ def _error(predicted: list[Any], rows: Any, task: str) -> float | None:
     return prediction_error(np.array(predicted), target_numbers(rows.target), "regression")
 
 
-def _as_table(
-    target: str, predicted: list[Any], classes: list[str], shares: list[list[float]] | None
-) -> tuple[list[str], list[list[Any]]]:
-    header = ["row", f"predicted {target}", *(f"share of {name}" for name in classes)]
-    more = shares or [[] for _ in predicted]
-    return header, [[i, value, *more[i]] for i, value in enumerate(predicted)]
-
-
-def _as_json(
-    facts: dict[str, Any],
-    rows: Any,
-    predicted: list[Any],
-    classes: list[str],
-    shares: list[list[float]] | None,
-    error: float | None,
-) -> dict[str, Any]:
+def _record(facts: dict[str, Any], rows: Any, error: float | None) -> dict[str, Any]:
     kept = ("method", "k", "task", "fit_seconds", "n_train", "seed", "version")
-    record = {"dataset": rows.name, "error_mean": error, "error_sd": None}
-    record |= {name: facts.get(name) for name in kept} | {"n_test": len(predicted)}
-    listed: list[dict[str, Any]] = [
-        {"row": i, "prediction": value} for i, value in enumerate(predicted)
-    ]
-    for entry, row in zip(listed, shares or [], strict=False):
-        entry["shares"] = dict(zip(classes, row, strict=True))
-    return {"version": facts.get("version"), "records": [record], "predictions": listed}
+    measured = {"dataset": rows.name, "error_mean": error, "error_sd": None}
+    return measured | {name: facts.get(name) for name in kept} | {"n_test": len(rows.features)}
+
+
+def _as_csv(target: str, predictions: list[dict[str, Any]]) -> str:
+    classes = predictions[0].get("shares", {})
+    header = ["row", f"predicted {target}", *(f"share of {name}" for name in classes)]
+    lines = ([p["row"], p["prediction"], *p.get("shares", {}).values()] for p in predictions)
+    return cli.csv_text(header, lines)
 
 
 def _report(

@@ -25,8 +25,8 @@ from vicinal._lazy import lazy_names
 __getattr__, __all__ = lazy_names(
     __name__,
     {
-        "vicinal.runs._cells": "Cell HNN KNN Neighbors Setting Source cell_from_json digest_of "
-        "record_key",
+        "vicinal.runs._cells": "Cell HNN KNN Neighbors Setting Source digest_of "
+        "record_from_json record_key",
         "vicinal.runs._folder": "RUNS RunFolder WriteError",
         "vicinal.runs._journal": "Record",
         "vicinal.runs._meter": "Elapsed PeakMemory Stopwatch",

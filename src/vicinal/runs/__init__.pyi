@@ -4,8 +4,8 @@ from vicinal.runs._cells import Cell as Cell
 from vicinal.runs._cells import Neighbors as Neighbors
 from vicinal.runs._cells import Setting as Setting
 from vicinal.runs._cells import Source as Source
-from vicinal.runs._cells import cell_from_json as cell_from_json
 from vicinal.runs._cells import digest_of as digest_of
+from vicinal.runs._cells import record_from_json as record_from_json
 from vicinal.runs._cells import record_key as record_key
 from vicinal.runs._folder import RUNS as RUNS
 from vicinal.runs._folder import RunFolder as RunFolder
