@@ -34,16 +34,7 @@ def _complete(fields: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, A
 
 def _entry(name: str, fields: Mapping[str, Any], counted: Mapping[str, Any]) -> Entry:
     stem, measured = fields["stored"], _as_tuples(counted["sets"][name])
-    kept = [
-        "title",
-        "task",
-        "citation",
-        "licence",
-        "groups",
-        "protocol",
-        "single_precision",
-        "note",
-    ]
+    kept = ("title", "task", "citation", "licence", "groups", "protocol", "note")
     return Entry(
         name=name,
         measured=Measured(**measured),
