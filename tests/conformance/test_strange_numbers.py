@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +17,7 @@ y = np.arange(40) % 2
 X = RANDOM.normal(size=(40, 3)) + 1.5 * y[:, None]
 target = 2 * X[:, 0] + 0.1 * RANDOM.normal(size=40)
 
-STRANGE = {
+STRANGE: dict[str, tuple[Any, str]] = {
     "masked": (np.ma.masked_array(X, mask=X > 1), "masked array"),
     "dates": ((1e6 * X).astype("datetime64[s]"), "dates or durations"),
     "dates in a frame": (pd.DataFrame(X).assign(when=pd.Timestamp("2020-01-01")), "dates|DType"),

@@ -738,7 +738,7 @@ def test_a_pipe_is_refused_without_waiting_for_its_other_end(tmp_path):
         load_model(tmp_path / "pipe")
 
 
-BROKEN = {
+BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "fewer labels than rows": ({"_codes": np.zeros(3, np.int64)}, "targets"),
     "labels of two columns": ({"_codes": np.zeros((90, 1), np.int64)}, "not numbers of classes"),
     "labels that are no array": ({"_codes": 3}, "no arrays"),

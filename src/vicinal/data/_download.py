@@ -110,8 +110,13 @@ class ResumingDownloader:
         import requests
 
         try:
-            asked = {"headers": self._headers(), "hooks": {"response": _refuse_unguarded_turns}}
-            with requests.get(url, stream=True, timeout=TIMEOUT, **asked) as reply:
+            with requests.get(
+                url,
+                headers=self._headers(),
+                hooks={"response": _refuse_unguarded_turns},
+                stream=True,
+                timeout=TIMEOUT,
+            ) as reply:
                 total = self._expected_total(reply)
                 if total != self._held():
                     self._receive(reply, url, total)
