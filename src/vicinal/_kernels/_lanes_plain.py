@@ -16,7 +16,8 @@ def lower(lows: FloatArray, flat: FloatArray, offset: int) -> None:
 
 def least_above(lows: FloatArray, floor: float) -> float:
     entries = lows[:LANES]
-    return entries.dtype.type(np.min(entries, where=entries > floor, initial=np.inf))
+    least: float = np.min(entries, where=entries > floor, initial=np.inf)
+    return least
 
 
 def at_most(flat: FloatArray, offset: int, limit: float) -> int:
