@@ -16,8 +16,7 @@ def lower(lows: FloatArray, flat: FloatArray, offset: int) -> None:
 
 def least_above(lows: FloatArray, floor: float) -> float:
     entries = lows[:LANES]
-    least: float = np.min(entries, where=entries > floor, initial=np.inf)
-    return least
+    return float(np.min(entries, where=entries > floor, initial=np.inf))
 
 
 def at_most(flat: FloatArray, offset: int, limit: float) -> int:
