@@ -22,10 +22,10 @@ from vicinal._validation import (
 )
 from vicinal.metric._base import MetricLearner
 from vicinal.metric.descent import Frame, Progress, make_frame
-from vicinal.metric.gerrymander._options import Options, check_options, count_infeasible
+from vicinal.metric.gerrymander._options import check_options, count_infeasible
 from vicinal.metric.gerrymander._problem import LinearProblem
 from vicinal.metric.gerrymander._published import PublishedMLNG
-from vicinal.metric.gerrymander._training import learn, settings_table
+from vicinal.metric.selection import learn
 
 
 class MLNG(MetricLearner):
@@ -249,17 +249,14 @@ class MLNG(MetricLearner):
 
     def _learn(self, problem: LinearProblem) -> None:
         """Learn from the problem and keep what came of it."""
-        options: Options = problem.options
-        learned = learn(problem, options.max_iter, options.tol, options.seed, self._watch)
-        setting = learned.choice.setting.describe()
+        learned = learn(problem, problem.options.seed, self._watch)
         self._frame = (problem.frame.centre, problem.frame.scale, problem.frame.basis)
         self.components_ = problem.frame.fold(learned.components)
-        self.init_ = setting["init"]
-        self.learning_rate_ = setting["learning_rate"]
-        self.regularization_ = setting["regularization"]
-        self.settings_ = settings_table(learned.choice)
-        self.loss_curve_ = list(learned.losses)
-        self.n_iter_ = len(learned.losses)
+        self.init_ = learned.setting["init"]
+        self.learning_rate_ = learned.setting["learning_rate"]
+        self.regularization_ = learned.setting["regularization"]
+        self.settings_ = learned.tried
+        self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
 
     def _warn_of_small_classes(self, codes: IntArray, n_neighbors: int) -> None:
         self.n_skipped_ = count_infeasible(codes, n_neighbors)
