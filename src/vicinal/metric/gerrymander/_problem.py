@@ -103,7 +103,7 @@ class LinearProblem:
         """
         options, asked, width = self.options, self.options.n_components, self.X.shape[1]
         if not isinstance(options.init, str):
-            return [Start("array", len(options.init))]
+            return [Start("array", options.init.shape[-2])]
         if options.init != "auto":
             return [Start(options.init, asked)]
         if sparse.issparse(self.X):
