@@ -17,6 +17,8 @@ _HOMES = {
         "infer_sets",
         "MetricLearner",
         "MLNG",
+        "AsymmetricMLNG",
+        "RegressionMLNG",
         "EGOP",
         "EJOP",
         "GradientDiffusionMap",
