@@ -30,6 +30,13 @@ def target_neighbors(mapped: FloatArray, classes: ClassOrder, k: int, n_jobs: in
     return targets
 
 
+def pull(mapped: FloatArray, targets: IntArray, weights: FloatArray, forces: FloatArray) -> None:
+    """Add half the derivative by z of Σ w_ia ‖z_i − z_j‖² over the targets (n, k) of every row."""
+    queries = np.repeat(np.arange(len(mapped), dtype=np.int32), targets.shape[1])
+    known = np.where(targets >= 0, weights, 0.0).reshape(-1)
+    add_forces(mapped, mapped, queries, targets.reshape(-1), known, forces, forces)
+
+
 class LargeMarginObjective:
     """The mean over rows of what pulls targets near and pushes impostors away.
 
@@ -68,9 +75,7 @@ class LargeMarginObjective:
         pushed = self._push(components, mapped, 1.0 + squared_distances, active, forces)
         mu = self.push_weight
         forces *= mu
-        weights = np.where(self.targets >= 0, (1 - mu) + mu * active, 0.0)
-        queries = np.repeat(np.arange(len(mapped), dtype=np.int32), self.targets.shape[1])
-        add_forces(mapped, queries, self.targets.reshape(-1), weights.reshape(-1), forces)
+        pull(mapped, self.targets, (1 - mu) + mu * active, forces)
         pulled = squared_distances[self.targets >= 0].sum()
         self.n_active = int(active.sum())
         n = len(self.X)

@@ -19,13 +19,14 @@ from vicinal.metric.candidates._exact import (
     order_by_class,
     squared_distances_to,
 )
-from vicinal.metric.candidates._search import EXACT_UP_TO, REFRESH, SEARCHES
+from vicinal.metric.candidates._search import EXACT_UP_TO, REFRESH, SEARCHES, choose_search
 
 __all__ = [
     "EXACT_UP_TO",
     "REFRESH",
     "SEARCHES",
     "ClassOrder",
+    "choose_search",
     "nearest_rows",
     "order_by_class",
     "squared_distances_to",

@@ -58,6 +58,7 @@ def refresh_candidates(
     n_own: int,
     n_other: int,
     *,
+    queries: FloatArray | None = None,
     previous: IntArray | None = None,
     seed: tuple[int, ...] = (),
     n_threads: int = 1,
@@ -71,6 +72,8 @@ def refresh_candidates(
     classes : ClassOrder
     n_own, n_other : int
         How many of each; −1 fills the places of a class with too few rows.
+    queries : ndarray of shape (n, p) or None
+        The same rows under the map of queries, where that is another.
     previous : int32 ndarray of shape (n, n_own + n_other) or None
         Lists of an earlier map: they bound the search and do not change its result.
     seed : tuple of int
@@ -82,10 +85,13 @@ def refresh_candidates(
     int32 ndarray of shape (n, n_own + n_other)
         Each side by ascending row. Time O(n² p) at the speed of a float32 product.
     """
-    points = centred_float32(mapped)
-    limits = None if previous is None else candidate_limits(points, classes, previous, n_own)
+    points, limits = centred_float32(mapped), None
+    # Both sides about the database's mean: their difference must stay as it is.
+    asked = points if queries is None else np.asarray(queries - mapped.mean(axis=0), np.float32)
+    if previous is not None:
+        limits = candidate_limits(asked, points, classes, previous, n_own)
     runs = np.arange(len(points)), classes.start, classes.stop
-    return search_lists(points, points, *runs, (n_own, n_other), limits, n_threads)
+    return search_lists(asked, points, *runs, (n_own, n_other), limits, n_threads)
 
 
 def nearest_rows(
@@ -162,14 +168,18 @@ def centred_float32(mapped: FloatArray) -> FloatArray:
 
 
 def candidate_limits(
-    points: FloatArray, classes: ClassOrder, previous: IntArray, n_own: int
+    queries: FloatArray,
+    points: FloatArray,
+    classes: ClassOrder,
+    previous: IntArray,
+    n_own: int,
 ) -> FloatArray:
-    """Return (n, 2) upper bounds of the last own and other candidate's ‖z_j‖² − 2 z_i·z_j."""
-    squared_norms = np.einsum("ij,ij->i", points, points)
+    """Return (n, 2) upper bounds of the last own and other candidate's ‖z_j‖² − 2 q_i·z_j."""
+    squared_norms = np.einsum("ij,ij->i", queries, queries)
     rows = np.arange(len(points), dtype=np.int64)
     farthest = np.empty((len(points), 2), np.float32)
     for part in np.array_split(rows, max(1, len(rows) // 4096)):
-        squared_distances = squared_distances_to(points, points, part, previous, classes.codes)[0]
+        squared_distances = squared_distances_to(queries, points, part, previous, classes.codes)[0]
         for side, columns in enumerate((slice(0, n_own), slice(n_own, None))):
             found = squared_distances[:, columns]
             farthest[part, side] = found.max(axis=1) if found.shape[1] else np.inf

@@ -15,3 +15,8 @@ SEARCHES = {
 REFRESH = {"exact": 4, "approximate": 1, "faiss": 4}
 # Where comparing all rows with all rows begins to cost more than exchanging lists.
 EXACT_UP_TO = 20_000
+
+
+def choose_search(n_rows: int) -> str:
+    """Return the search that is quicker with so many rows."""
+    return "exact" if n_rows <= EXACT_UP_TO else "approximate"

@@ -23,9 +23,10 @@ from vicinal.metric.descent._problem import (
     Setting,
     Watch,
 )
-from vicinal.metric.descent._stochastic import Adam, Descent, FallingRate, InverseTime
+from vicinal.metric.descent._stochastic import STEPS, Adam, Descent, FallingRate, InverseTime
 
 __all__ = [
+    "STEPS",
     "Adam",
     "Descent",
     "FallingRate",

@@ -87,6 +87,8 @@ class Descent:
         Orders the rows of each epoch.
     reuse : int
         For how many steps inferred sets are kept.
+    n_steps : int
+        Steps an epoch, of so many rows at least that the gradient is not mostly noise.
     tol, fall : float
         When it is done: the mean loss of an epoch is at most ``tol``, so that nothing is left to
         learn, or has fallen by less than the share ``fall``.
@@ -102,6 +104,7 @@ class Descent:
     n_epochs: int
     rng: np.random.Generator
     reuse: int = 1
+    n_steps: int = STEPS
     tol: float = 0.0
     fall: float = -np.inf
     epoch: int = 0
@@ -110,7 +113,7 @@ class Descent:
     @property
     def batch_size(self) -> int:
         """Rows a step."""
-        return max(LEAST_ROWS, -(-self.objective.n_rows // STEPS))
+        return max(LEAST_ROWS, -(-self.objective.n_rows // self.n_steps))
 
     @property
     def components(self) -> FloatArray:

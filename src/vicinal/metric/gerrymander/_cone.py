@@ -15,11 +15,8 @@ from scipy import sparse
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.descent import project_to_cone
-from vicinal.metric.gerrymander._objective import (
-    REGULARIZERS,
-    FactoredObjective,
-    metric_gradient,
-)
+from vicinal.metric.gerrymander._factored import FactoredObjective
+from vicinal.metric.gerrymander._objective import REGULARIZERS, metric_gradient
 from vicinal.metric.inference import SignedPairs
 
 

@@ -1,4 +1,4 @@
-"""The gerrymandering objective of a factor L (W = LᵀL), its gradient, and the regularisers.
+"""Objectives over signed pairs: the gradient that pulls and pushes, the weights, the regularisers.
 
 With s_ij = +1 on h*∖ĥ and −1 on ĥ∖h*, the signed pairs that inference gives of row i,
 
@@ -10,87 +10,32 @@ A learner with another distance needs its own version of (1), nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from vicinal._kernels._forces import add_forces
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric.candidates import (
-    REFRESH,
-    SEARCHES,
-    ClassOrder,
-    order_by_class,
-    squared_distances_to,
-)
-from vicinal.metric.gerrymander._options import Options
-from vicinal.metric.inference import SignedPairs, infer_all, infer_pairs
-
-# Rows of other classes a list holds beside 2k + 3 of the own: several times what a set can use.
-OTHERS = 40
-# Rows whose gaps tell the size of a start.
-PROBES = 256
+from vicinal.metric.inference import SignedPairs
 
 
-@dataclass
-class FactoredObjective:
-    """mean_i w_i L_i(LᵀL) + λ reg(LᵀL), with inference over candidate lists or over all rows.
+class PairedObjective:
+    """mean_i w_i L_i + λ reg of one map or of two, L_i a sum of signed squared distances of pairs.
 
-    Attributes
-    ----------
-    X : ndarray or CSR array of shape (n, d)
-        Rows in order of class.
-    classes : ClassOrder
-    options : Options
-    weights : ndarray of shape (n,) or None
-        Row weights of mean 1.
-    regularization : float
-        λ.
-    candidates : int32 ndarray of shape (n, c) or None
-        The present lists; None where all rows are looked at.
-    searched : int
-        The epoch they were found before; −1: none yet.
+    A subclass has rows ``X`` (n, d), ``weights`` (n,) of mean 1 or None, ``regularization`` λ and
+    ``options`` with the name of the ``regularizer``; it says how sets are inferred.
     """
 
     X: AnyArray
-    classes: ClassOrder
-    options: Options
-    weights: FloatArray | None = None
-    regularization: float = 0.0
-    candidates: IntArray | None = None
-    searched: int = -1
+    options: Any
+    weights: FloatArray | None
+    regularization: float
 
     @property
     def n_rows(self) -> int:
         """How many rows the loss is summed over."""
         return int(self.X.shape[0])
-
-    def look(self, parameters: FloatArray, epoch: int) -> None:
-        """Find the candidates anew every few epochs."""
-        options = self.options
-        n_own, n_other = min(2 * options.n_neighbors + 3, self.n_rows), min(OTHERS, self.n_rows)
-        if options.search == "all" or n_own + n_other >= self.n_rows:
-            return
-        due = epoch % REFRESH[options.search] == 0 and epoch != self.searched
-        if self.candidates is None or due:
-            self.candidates = SEARCHES[options.search](
-                self.X @ parameters.T, self.classes, n_own, n_other,
-                previous=self.candidates, seed=(options.seed, epoch), n_threads=options.n_threads,
-            )  # fmt: skip
-            self.searched = epoch
-
-    def infer(
-        self, parameters: FloatArray, rows: IntArray, costs: FloatArray | None = None
-    ) -> SignedPairs:
-        """Return the signed pairs of the rows under the map ``parameters``."""
-        k, codes, lists = self.options.n_neighbors, self.classes.codes, self.candidates
-        costs = self.options.costs if costs is None else costs
-        mapped = np.ascontiguousarray(self.X @ parameters.T)
-        if lists is None:
-            return infer_all(mapped, codes, rows, k, costs, n_threads=self.options.n_threads)
-        squared_distances, labels = squared_distances_to(mapped, mapped, rows, lists, codes)
-        return infer_pairs(squared_distances, labels, rows, lists, codes, k, costs)
 
     def gradient(
         self, parameters: FloatArray, sets: SignedPairs, part: slice
@@ -124,41 +69,15 @@ class FactoredObjective:
         """Return the parameters, which are the map."""
         return parameters
 
-    def scale_to_margin(self, start: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Scale a start so that about half of the rows have something to teach.
-
-        Then the median row's gap, by which its nearest wrong vote is farther than its nearest right
-        one, is 1, the size of the margin Δ. A start that parts its own rows too well (discriminants
-        of few rows do) would otherwise satisfy every margin and learn nothing.
-        """
-        largest = float(np.square(self.X @ start.T).sum(axis=1).max())
-        # A cost that no distance outweighs: the most violating set is then the nearest wrong one.
-        cost = 1 + 8.0 * self.options.n_neighbors * largest
-        probes = rng.permutation(self.n_rows)[:PROBES]
-        sets = self.infer(start, probes, cost * (1 - np.eye(len(self.options.costs))))
-        # Without a wrong vote, or a right one, there is no gap.
-        sizes = np.abs(cost - sets.loss[sets.loss > cost / 2])
-        known = sizes[sizes > 0]
-        # In float64 the quotient would have all epochs that begin here walked in float64.
-        return (start / np.sqrt(np.median(known))).astype(start.dtype) if len(known) else start
-
-
-def make_objective(
-    X: AnyArray, labels: IntArray, options: Options, weights: FloatArray | None
-) -> FactoredObjective:
-    """Return the objective of rows and their classes, in any order."""
-    classes = order_by_class(labels)
-    ordered = None if weights is None else weights[classes.order]
-    return FactoredObjective(X[classes.order], classes, options, ordered)
-
 
 def force_gradient(
     components: FloatArray, X: AnyArray, queries: IntArray, points: IntArray, weights: FloatArray
 ) -> FloatArray:
-    """Return Σ w 2 L δ δᵀ over pairs of rows of X (n, d) with differences δ, shape (p, d).
+    """Return Σ w ∂‖L x_q − L x_j‖²/∂L over pairs of rows of X (n, d), shape (p, d).
 
     With z = L x the sum is 2 Fᵀ X, where row q of F sums w (z_q − z_j) over its pairs: a row in
-    many pairs is mapped, and multiplied, once, and a row in none not at all.
+    many pairs is mapped, and multiplied, once, and a row in none not at all. Two stacked maps
+    (2, p, d), of queries and of points, have two stacked gradients of ‖U x_q − V x_j‖².
     """
     occurs = np.zeros(X.shape[0], bool)
     occurs[queries] = occurs[points] = True
@@ -166,11 +85,17 @@ def force_gradient(
     place = np.empty(len(occurs), np.int32)
     place[present] = np.arange(len(present))
     some = X[present]
-    mapped = np.ascontiguousarray(some @ components.T)
-    forces = np.zeros_like(mapped)
-    add_forces(mapped, place[queries], place[points], weights, forces)
-    gradient = some.T @ (2 * forces)
-    return np.ascontiguousarray(gradient.T, dtype=components.dtype)
+    mapped = [np.ascontiguousarray(some @ side.T) for side in sides(components)]
+    forces = [np.zeros_like(rows) for rows in mapped]
+    ends = place[queries], place[points]
+    add_forces(mapped[0], mapped[-1], *ends, weights, forces[0], forces[-1])
+    gradient = np.stack([(some.T @ (2 * force)).T for force in forces])
+    return np.ascontiguousarray(gradient.reshape(components.shape), dtype=components.dtype)
+
+
+def sides(components: FloatArray) -> FloatArray:
+    """Return the maps (1 or 2, p, d) in an array: of both sides, or of queries and of points."""
+    return components.reshape(-1, *components.shape[-2:])
 
 
 def metric_gradient(differences: AnyArray, weights: FloatArray) -> FloatArray:
@@ -204,7 +129,45 @@ REGULARIZERS: dict[str, Callable[[FloatArray], tuple[float, FloatArray]]] = {
 }
 
 
+def joint(maps: FloatArray) -> tuple[float, FloatArray]:
+    """Return ½‖W‖_F² of W = [UᵀU, −UᵀV; −VᵀU, VᵀV] and its gradients 2(UUᵀ + VVᵀ)U, … V.
+
+    W = MᵀM with M = [U, −V] has the norm of MMᵀ = UUᵀ + VVᵀ, p × p however many features there are.
+    """
+    inner = maps[0] @ maps[0].T + maps[1] @ maps[1].T
+    return 0.5 * float(np.vdot(inner, inner)), 2 * inner @ maps
+
+
+def each_metric(maps: FloatArray) -> tuple[float, FloatArray]:
+    """Return ‖UᵀU‖_F + ‖VᵀV‖_F and its gradients 2UUᵀU / ‖UᵀU‖_F, … V."""
+    inner = maps @ maps.transpose(0, 2, 1)
+    norms = np.linalg.norm(inner, axis=(1, 2))
+    return float(norms.sum()), 2 * inner @ maps / _or_one(norms)
+
+
+def each_map(maps: FloatArray) -> tuple[float, FloatArray]:
+    """Return ‖U‖_F + ‖V‖_F and its gradients U / ‖U‖_F, V / ‖V‖_F; 0 where a map is."""
+    norms = np.linalg.norm(maps, axis=(1, 2))
+    return float(norms.sum()), maps / _or_one(norms)
+
+
+def _or_one(norms: FloatArray) -> FloatArray:
+    return np.where(norms > 0, norms, 1)[:, None, None].astype(norms.dtype)
+
+
+TWO_MAPS: dict[str, Callable[[FloatArray], tuple[float, FloatArray]]] = {
+    "joint": joint,
+    "metrics": each_metric,
+    "maps": each_map,
+}
+
+
 def factored_regularizer(name: str, components: FloatArray) -> tuple[float, FloatArray]:
-    """Return the regulariser of W = LᵀL and its gradient with respect to L, 2 L ∂reg/∂W."""
+    """Return a regulariser and its gradient with respect to the map L, or to two stacked ones.
+
+    Of W = LᵀL the gradient is 2 L ∂reg/∂W.
+    """
+    if name in TWO_MAPS:
+        return TWO_MAPS[name](components)
     value, gradient = REGULARIZERS[name](components.T @ components)
     return value, 2 * components @ gradient

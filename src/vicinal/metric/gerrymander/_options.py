@@ -19,10 +19,10 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.index import import_faiss
-from vicinal.metric.candidates import EXACT_UP_TO, SEARCHES
+from vicinal.metric.candidates import SEARCHES, choose_search
 from vicinal.metric.starts import STARTS, check_map
 
-SOLVERS, REGULARIZERS = ("factored", "psd"), ("frobenius", "trace", "identity")
+SOLVERS = ("factored", "psd")
 # The k of a metric that is not told one and stands in no predictor.
 USUAL_NEIGHBORS = 3
 
@@ -54,13 +54,12 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
     """Return the options of an estimator for the rows X; ``warm`` is a map to go on from."""
     n_rows, width = X.shape
     check_choice("solver", told.solver, SOLVERS)
-    check_choice("regularizer", told.regularizer, (None, *REGULARIZERS))
+    check_choice("regularizer", told.regularizer, (None, *told._regularizers))
     check_choice("candidates", told.candidates, ("auto", "all", *SEARCHES))
     if told.candidates == "faiss":
         import_faiss("candidates='faiss'")
     n_components = check_components(told.n_components, width)
     k = USUAL_NEIGHBORS if told.n_neighbors is None else told.n_neighbors
-    quicker = "exact" if n_rows <= EXACT_UP_TO else "approximate"
     return Options(
         n_neighbors=check_neighbors(k, n_rows - 1),
         n_components=n_components,
@@ -72,7 +71,7 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
         learning_rate=check_auto("learning_rate", told.learning_rate, check_positive),
         max_iter=check_whole("max_iter", told.max_iter),
         tol=check_positive("tol", told.tol, zero=True),
-        search=quicker if told.candidates == "auto" else told.candidates,
+        search=choose_search(n_rows) if told.candidates == "auto" else told.candidates,
         n_threads=thread_count(told.n_jobs),
         seed=int(check_random_state(told.random_state).randint(2**31 - 1)),
     )
@@ -96,15 +95,16 @@ def check_warm(components: FloatArray, width: int, n_components: int | None) -> 
 
     It may have fewer rows than were asked for: those that its rows or a projection left.
     """
-    if components.shape[1] != width:
+    if components.shape[-1] != width:
         raise ValueError(
-            f"warm_start goes on from a map of {components.shape[1]} features, and X has {width}; "
+            f"warm_start goes on from a map of {components.shape[-1]} features, and X has {width}; "
             "give rows with as many, or fit a new estimator."
         )
-    if n_components is not None and len(components) > n_components:
+    n_rows = components.shape[-2]
+    if n_components is not None and n_rows > n_components:
         raise ValueError(
-            f"the present map has {len(components)} rows and n_components={n_components}; ask for "
-            f"{len(components)}, or fit a new estimator."
+            f"the present map has {n_rows} rows and n_components={n_components}; ask for "
+            f"{n_rows}, or fit a new estimator."
         )
     return components
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.descent import Adam, Descent, FallingRate, Frame, Rule
 from vicinal.metric.gerrymander._cone import ConeObjective
-from vicinal.metric.gerrymander._objective import FactoredObjective, make_objective
+from vicinal.metric.gerrymander._factored import FactoredObjective, make_objective
 from vicinal.metric.gerrymander._options import Options
 from vicinal.metric.selection import vote_losses
 from vicinal.metric.starts import Start, start_map
@@ -104,7 +104,7 @@ class LinearProblem:
         """
         options, asked, width = self.options, self.options.n_components, self.X.shape[1]
         if not isinstance(options.init, str):
-            return [Start("array", len(options.init))]
+            return [Start("array", options.init.shape[-2])]
         if options.init != "auto":
             return [Start(options.init, asked)]
         if sparse.issparse(self.X):

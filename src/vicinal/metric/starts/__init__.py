@@ -11,7 +11,7 @@
 A scatter is computed once and serves any number of maps: other shrinkages, other ranks.
 """
 
-from vicinal.metric._relief import feature_scale, relieff_weights
+from vicinal.metric._relief import diagonal_map, feature_scale, relieff_weights, rrelieff_weights
 from vicinal.metric.starts._discriminant import (
     SHRINKAGES,
     WithinScatter,
@@ -21,7 +21,7 @@ from vicinal.metric.starts._discriminant import (
     shrinkage_of,
     within_scatter,
 )
-from vicinal.metric.starts._maps import STARTS, Start, check_map, start_map
+from vicinal.metric.starts._maps import STARTS, Start, check_map, principal_map, start_map
 
 __all__ = [
     "SHRINKAGES",
@@ -29,11 +29,14 @@ __all__ = [
     "Start",
     "WithinScatter",
     "check_map",
+    "diagonal_map",
     "discriminant_map",
     "discriminant_ratios",
     "feature_scale",
     "floor_variances",
+    "principal_map",
     "relieff_weights",
+    "rrelieff_weights",
     "shrinkage_of",
     "start_map",
     "within_scatter",
