@@ -199,7 +199,7 @@ def _train(
     import torch
 
     from vicinal.runs import RunFolder
-    from vicinal.scale._torch import process_group, wait_for_all
+    from vicinal.scale.processes import process_group, wait_for_all
     from vicinal.sphere.digits import run_on_sphere
 
     if threads is not None:
