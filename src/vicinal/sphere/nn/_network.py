@@ -39,7 +39,7 @@ class ClebschGordanNet(nn.Module):
     n_layers : int, optional
         How many Clebsch–Gordan layers; not needed where ``hidden`` lists them.
     n_outputs : int, default=10
-    pairs : {"ordered", "unordered", "tree", "channelwise"}, default="ordered"
+    pairs : {"ordered", "unordered", "channelwise"}, default="ordered"
         Which fragments meet in a product, see `ClebschGordanLayer`.
     normalisation : {"both", "batch", "sample", "none"}, default="both"
         After every layer: `CovariantBatchNorm`, `SampleNorm`, or one after the other. Without the
