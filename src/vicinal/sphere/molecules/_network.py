@@ -14,7 +14,7 @@ from vicinal.sphere.molecules._molecules import ELEMENTS
 from vicinal.sphere.molecules._spheres import Atoms
 from vicinal.sphere.nn import ClebschGordanNet, make_head, saveable
 
-FAINTEST = 1e-4  # of the largest moment: what is fainter is not made as loud as the rest
+FAINTEST = 1e-3  # of the largest moment: what is fainter is not made as loud as the rest
 
 
 class ElementLinear(nn.Module):

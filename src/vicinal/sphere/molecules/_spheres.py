@@ -138,17 +138,24 @@ class AtomBatches:
         return Atoms(self._coefficients[atoms], self._elements[atoms], molecules, len(rows))
 
     def moments(self) -> Tensor:
-        """Return Σ_m f_c^m f_c'^m / (2l + 1), averaged over atoms of an element.
+        """Return Σ_m f_c^m f_c'^m / (2l + 1), averaged over the atoms of an element.
 
-        Shape (L + 1, elements, channels, channels), double precision; zero where none has it.
+        To those of an element as many average atoms are added as there are channels, so that a rare
+        one, which cannot show how all channels vary, has the moments of the others. Shape
+        (L + 1, elements, channels, channels), double precision.
         """
-        n_degrees = math.isqrt(self._coefficients.shape[1])
-        found = []
+        n_degrees, channels = math.isqrt(self._coefficients.shape[1]), self._coefficients.shape[2]
+        counts = torch.bincount(self._elements, minlength=len(ELEMENTS)).double()
+        sums = self._coefficients.new_zeros(
+            n_degrees, len(ELEMENTS), channels, channels, dtype=torch.float64
+        )
         for element in range(len(ELEMENTS)):
             seen = self._coefficients[self._elements == element].double()
-            parts = [seen[:, l * l : (l + 1) ** 2].flatten(0, 1) for l in range(n_degrees)]
-            found.append(torch.stack([part.T @ part / max(len(part), 1) for part in parts]))
-        return torch.stack(found, 1)
+            for l in range(n_degrees):
+                part = seen[:, l * l : (l + 1) ** 2].flatten(0, 1)
+                sums[l, element] = part.T @ part / (2 * l + 1)
+        average = sums.sum(1, keepdim=True) / counts.sum()
+        return (sums + channels * average) / (counts + channels)[:, None, None]
 
 
 def see_neighbours(molecules: Molecules, spheres: Spheres) -> Tensor:
