@@ -38,24 +38,24 @@ def test_training_prints_both_errors_of_network_and_rival(trained):
 
 
 @needs_qm7
-def test_a_molecule_gets_an_energy(trained, tmp_path):
+def test_a_molecule_gets_an_energy(run, trained, tmp_path):
     _, folder = trained
     (tmp_path / "water.xyz").write_text(WATER)
-    done = start("sphere", "predict", str(folder / "run"), str(tmp_path / "water.xyz"))
-    assert done.returncode == 0, done.stderr
-    header, row = done.stdout.strip().splitlines()
+    done = run("sphere", "predict", folder / "run", tmp_path / "water.xyz")
+    assert done.code == 0, done.err
+    header, row = done.out.strip().splitlines()
     assert header == "row,energy"
     assert -600 < float(row.split(",")[1]) < 0
 
 
 @needs_qm7
-def test_a_broken_file_exits_2_with_one_line(trained, tmp_path):
+def test_a_broken_file_exits_2_with_one_line(run, trained, tmp_path):
     _, folder = trained
     (tmp_path / "broken.xyz").write_text("3\n\nO 0 0 0\n")
-    done = start("sphere", "predict", str(folder / "run"), str(tmp_path / "broken.xyz"))
-    assert done.returncode == 2
-    assert "3 atoms are announced, 1 follow" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = run("sphere", "predict", folder / "run", tmp_path / "broken.xyz")
+    assert done.code == 2
+    assert "3 atoms are announced, 1 follow" in done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_broken_file_exits_2_with_one_line(trained, tmp_path):
         (("qm7", "--rivals", "luck"), "there are eigenvalues"),
     ],
 )
-def test_options_that_make_no_sense_exit_2(arguments, said):
-    done = start("sphere", "train", *arguments)
-    assert done.returncode == 2
-    assert said in done.stderr
+def test_options_that_make_no_sense_exit_2(run, arguments, said):
+    done = run("sphere", "train", *arguments)
+    assert done.code == 2
+    assert said in done.err
