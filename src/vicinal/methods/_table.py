@@ -126,6 +126,96 @@ METHODS = (
     ),
     Method("ejop", "EJOP", "vicinal.metric:EJOP", depends_on_k=True, citation="trivedi2018"),
     Method(
+        "gblmnn",
+        "GB-LMNN",
+        "vicinal.rivals:GBLMNN",
+        depends_on_k=True,
+        default=False,
+        citation="kedem2012",
+    ),
+    Method(
+        "knca",
+        "k-NCA",
+        "vicinal.rivals:KNCA",
+        depends_on_k=True,
+        default=False,
+        citation="tarlow2013",
+    ),
+    Method(
+        "itml",
+        "ITML",
+        "vicinal.rivals:ITML",
+        default=False,
+        citation="davis2007",
+    ),
+    Method(
+        "mmc",
+        "MMC",
+        "vicinal.rivals:MMC",
+        default=False,
+        citation="xing2002",
+    ),
+    Method(
+        "mlr",
+        "MLR",
+        "vicinal.rivals:MLR",
+        depends_on_k=True,
+        default=False,
+        citation="mcfee2010",
+    ),
+    Method(
+        "lfda",
+        "LFDA",
+        "vicinal.rivals:LFDA",
+        default=False,
+        citation="sugiyama2007",
+    ),
+    Method(
+        "rca",
+        "RCA",
+        "vicinal.rivals:RCA",
+        default=False,
+        citation="barhillel2005",
+    ),
+    Method(
+        "sdml",
+        "SDML",
+        "vicinal.rivals:SDML",
+        default=False,
+        citation="qi2009",
+    ),
+    Method(
+        "lsml",
+        "LSML",
+        "vicinal.rivals:LSML",
+        default=False,
+        citation="liu2012",
+    ),
+    Method(
+        "scml",
+        "SCML",
+        "vicinal.rivals:SCML",
+        depends_on_k=True,
+        default=False,
+        citation="shi2014",
+    ),
+    Method(
+        "covariance",
+        "covariance",
+        "vicinal.rivals:Covariance",
+        tasks=BOTH,
+        default=False,
+        citation="mahalanobis1936",
+    ),
+    Method(
+        "mlkr",
+        "MLKR",
+        "vicinal.rivals:MLKR",
+        tasks=("regression",),
+        default=False,
+        citation="weinberger2007",
+    ),
+    Method(
         "hgb",
         "gradient boosting",
         {
@@ -211,9 +301,8 @@ def choose_methods(
     task: Task,
     *,
     references: bool = False,
-    add: Iterable[str] = (EUCLIDEAN,),
 ) -> tuple[Method, ...]:
-    """Return the methods asked for (None: the default ones) after those that are always run.
+    """Return the methods asked for (None: the default ones) after the Euclidean distance.
 
     ``references`` adds every reference that is made for the task.
 
@@ -230,6 +319,7 @@ def choose_methods(
     if unfit:
         fit = ", ".join(method.name for method in list_methods(task))
         raise ValueError(f"{', '.join(unfit)}: not made for {task}. Methods that are: {fit}.")
-    always = [get_method(name) for name in add]
     more = [method for method in list_methods(task) if references and method.reference]
-    return tuple({method.name: method for method in (*always, *chosen, *more)}.values())
+    return tuple(
+        {method.name: method for method in (get_method(EUCLIDEAN), *chosen, *more)}.values()
+    )
