@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicinal.data._table_encoder import Imputer, TableEncoder
-from vicinal.data._table_files import read_frame
-from vicinal.data._tables import imputer_for, read_table
+from vicinal.data.tables._encoder import Imputer, TableEncoder
+from vicinal.data.tables._files import read_frame
+from vicinal.data.tables._tables import imputer_for, read_table
 
 
 @pytest.fixture

@@ -33,9 +33,9 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data._registry": "Entry get_entry list_datasets",
         "vicinal.data._signals": "check_images check_projection draw_warps project_images",
         "vicinal.data._storage": "cache_folder data_folder find obtain",
-        "vicinal.data._table_encoder": "Imputer TableEncoder",
-        "vicinal.data._table_files": "check_file read_frame table_suffix",
-        "vicinal.data._tables": "class_names dataset_frame dataset_of encode_target imputer_for "
+        "vicinal.data.tables._encoder": "Imputer TableEncoder",
+        "vicinal.data.tables._files": "check_file read_frame table_suffix",
+        "vicinal.data.tables._tables": "class_names dataset_frame dataset_of encode_target imputer_for "
         "read_table require_target split_target target_numbers",
     },
 )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._types import AnyArray, Dataset, FloatArray, Task
-from vicinal.data._table_encoder import FROM_0, Imputer, TableEncoder
-from vicinal.data._table_files import quoted, read_frame, table_suffix
+from vicinal.data.tables._encoder import FROM_0, Imputer, TableEncoder
+from vicinal.data.tables._files import quoted, read_frame, table_suffix
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.data._table_files import quoted
+from vicinal.data.tables._files import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
