@@ -9,7 +9,7 @@
 ``_raw``, ``_containers``  the archives' own files -> stored arrays
 ``_conversion``            stored arrays -> a stored file, recognised by its ``_fingerprint``
 ``_decoding``              stored arrays -> features, targets, split, groups
-``_tables``                a user's own CSV, Parquet or NPZ file
+``tables``                 a user's own table: files, columns, encoding
 ``_protocols``             which rows train and which test
 ``_preparation``           scalings and PCA fitted on the training part
 =========================  ====================================================================
@@ -33,9 +33,10 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data._registry": "Entry get_entry list_datasets",
         "vicinal.data._signals": "check_images check_projection draw_warps project_images",
         "vicinal.data._storage": "cache_folder data_folder find obtain",
-        "vicinal.data.tables._encoder": "Imputer TableEncoder",
-        "vicinal.data.tables._files": "check_file read_frame table_suffix",
-        "vicinal.data.tables._tables": "class_names dataset_frame dataset_of encode_target imputer_for "
-        "read_table require_target split_target target_numbers",
+        "vicinal.data.tables": "ALL Column Imputer MissingValues Reading Roles TableEncoder "
+        "TableParts UnusableColumns check_file class_names dataset_frame dataset_of "
+        "dataset_of_parts describe_reading encode_target group_codes imputer_for "
+        "plain_target read_frame read_raw read_table recognise_columns "
+        "require_target table_suffix take_parts target_numbers",
     },
 )
