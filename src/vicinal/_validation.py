@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.multiclass import check_classification_targets
@@ -15,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from vicinal._types import AnyArray, FloatArray, IntArray
 
 FLOATS = (np.float64, np.float32)
+_BLOCK = 4096
 
 
 def check_transform_input(estimator: Any, X: AnyArray, *, accept_sparse: bool = True) -> AnyArray:
@@ -71,6 +73,7 @@ def check_classification_input(
         accept_sparse="csr" if accept_sparse else False,
     )
     check_classification_targets(y)
+    _note_spread(estimator, X)
     classes, codes = np.unique(y, return_inverse=True)
     return X, classes, codes.astype(np.int64)
 
@@ -126,6 +129,7 @@ def check_regression_input(
         multi_output=True,
         y_numeric=True,
     )
+    _note_spread(estimator, X)
     return X, y.astype(np.float64)
 
 
@@ -133,6 +137,7 @@ def check_plain_input(estimator: Any, X: AnyArray) -> AnyArray:
     """Return X, dense or sparse, as floats, for a learner that needs no target."""
     refuse_distributed(estimator, X)
     checked: AnyArray = validate_data(estimator, X, dtype=list(FLOATS), accept_sparse="csr")
+    _note_spread(estimator, checked)
     return checked
 
 
@@ -140,7 +145,33 @@ def check_target_input(estimator: Any, X: AnyArray, y: AnyArray) -> tuple[AnyArr
     """Return dense X as floats and y (n,) as it is: numbers or class names."""
     refuse_distributed(estimator, X, y)
     X, y = validate_data(estimator, X, y, dtype=list(FLOATS))
+    _note_spread(estimator, X)
     return X, y
+
+
+def _note_spread(estimator: Any, X: AnyArray) -> None:
+    """Let a metric learner know how much the features of its rows vary."""
+    if getattr(estimator, "_notes_spread", False):
+        estimator.feature_spread_ = feature_spread(X)
+
+
+def feature_spread(X: Any) -> FloatArray:
+    """Return the standard deviation of each feature of dense or sparse X (n, d), of shape (d,).
+
+    O(n d) time; beside X, memory of a block of rows.
+    """
+    n_rows = X.shape[0]
+    if issparse(X):
+        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        squares = np.asarray(X.multiply(X).sum(axis=0), dtype=np.float64).ravel() / n_rows
+        variance: FloatArray = np.maximum(squares - mean**2, 0.0)
+        return np.sqrt(variance)
+    mean = X.mean(axis=0, dtype=np.float64)
+    total = np.zeros(X.shape[1])
+    for start in range(0, n_rows, _BLOCK):
+        gaps = X[start : start + _BLOCK] - mean
+        total += np.einsum("ij,ij->j", gaps, gaps)
+    return np.sqrt(total / n_rows)
 
 
 def refuse_distributed(estimator: Any, X: Any, y: Any = None) -> None:

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, Dataset, Task
-from vicinal.data import dataset_of
+from vicinal.data import ALL, dataset_of, group_codes
 from vicinal.runs import Source
 
-_ARRAYS = ("X", "y", "groups", "is_test")
+_ARRAYS = ("X", "y", "groups", "is_test", "weights", "ids")
+_TEXTS = ("feature_names", "classes", "notes")
+_FACTS = ("name", "task", "protocol", "target_name", "unit")
 
 
 def hold_rows(
@@ -36,13 +38,14 @@ def hold_rows(
     import pandas as pd
 
     frame = X if isinstance(X, pd.DataFrame) else _as_frame(X)
+    # Whoever gives an array has chosen its columns.
+    settings: dict[str, Any] = {"keep": () if frame is X else ALL, "task": task, "impute": impute}
     frame, column = _take_column(frame, y, "y")
     if groups is None:
-        return dataset_of(frame, column, name="data", task=task, impute=impute)
+        return dataset_of(frame, column, name="data", **settings)
     frame, tied = _take_column(frame, groups, "groups")
-    dataset = dataset_of(frame, column, name="data", task=task, impute=impute)
-    codes = np.unique(tied.astype(str), return_inverse=True)[1]
-    return replace(dataset, groups=codes, protocol="grouped")
+    dataset = dataset_of(frame, column, name="data", **settings)
+    return replace(dataset, groups=group_codes(tied), protocol="grouped")
 
 
 def _as_frame(X: Any) -> Any:
@@ -83,9 +86,9 @@ def write_held(dataset: Dataset, path: Path) -> None:
     arrays: dict[str, AnyArray] = {
         name: getattr(dataset, name) for name in _ARRAYS if getattr(dataset, name) is not None
     }
-    texts = {"feature_names": dataset.feature_names, "classes": dataset.classes}
+    texts = {name: getattr(dataset, name) for name in _TEXTS}
     arrays |= {name: np.array(value) for name, value in texts.items() if len(value)}
-    facts = np.array([dataset.name, dataset.task, dataset.protocol])
+    facts = np.array([getattr(dataset, name) for name in _FACTS])
     np.savez(path, facts=facts, **arrays, **{f"extra {k}": v for k, v in dataset.extras.items()})  # type: ignore[arg-type]
 
 
@@ -93,9 +96,7 @@ def read_held(path: Path) -> Dataset:
     """Return the data set :func:`write_held` wrote."""
     with np.load(path, allow_pickle=False) as file:
         arrays: dict[str, Any] = {name: file[name] for name in file.files}
-    name, task, protocol = arrays.pop("facts").tolist()
+    facts = dict(zip(_FACTS, arrays.pop("facts").tolist(), strict=True))
     extras = {key[6:]: arrays.pop(key) for key in list(arrays) if key.startswith("extra ")}
-    texts: dict[str, Any] = {
-        k: tuple(arrays.pop(k).tolist()) for k in ("feature_names", "classes") if k in arrays
-    }
-    return Dataset(name=name, task=task, protocol=protocol, extras=extras, **texts, **arrays)
+    texts: dict[str, Any] = {k: tuple(arrays.pop(k).tolist()) for k in _TEXTS if k in arrays}
+    return Dataset(extras=extras, **facts, **texts, **arrays)

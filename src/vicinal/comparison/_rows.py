@@ -68,7 +68,8 @@ def _read_rows(source: Source) -> Dataset:
     if source.digest and sha256_of(Path(source.path)) != source.digest:
         raise ValueError(f"{source.path} was changed while it was in use; start again.")
     task = cast("Task | None", source.task)
-    return read_table(source.path, source.target, task=task, impute=source.impute)
+    impute, roles = source.impute, source.roles
+    return read_table(source.path, source.target, task=task, impute=impute, **roles)
 
 
 def view_dataset(dataset: Dataset, source: Source) -> Dataset:
