@@ -181,10 +181,10 @@ def test_the_shipped_experiments_are_listed() -> None:
         (["eucliden"], "did you mean euclidean"),
         (["euclidean", "--k", "4"], "they have k = 3, 7"),
         (["euclidean", "--k", "three"], "whole numbers"),
-        (["euclidean", "--jobs", "0"], "--jobs must be at least 1"),
+        (["euclidean", "--jobs", "0"], "Invalid value for '--jobs'"),
         (["euclidean", "--quick", "--page", "page.md"], "--page takes whole runs only"),
-        (["euclidean", "--json", "nowhere/results.json"], "there is no folder"),
-        (["euclidean", "--page", "."], "is a folder"),
+        (["euclidean", "--json", "nowhere/results.json"], "there is no directory"),
+        (["euclidean", "--page", "."], "is a directory"),
     ],
 )
 def test_bad_usage_is_refused_before_any_work(arguments: list[str], message: str) -> None:

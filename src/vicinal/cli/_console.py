@@ -173,6 +173,14 @@ def _make_bar(console: Console) -> Bar:
 
 
 @contextmanager
+def running(describe: Callable[[Cell], str] = describe_cell) -> Iterator[RunDisplay]:
+    """Show a run whose listener this yields, and explain how it stops."""
+    console = make_console(stderr=True)
+    with RunDisplay(console, describe) as display, explain_stop(console, display):
+        yield display
+
+
+@contextmanager
 def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
     """Turn Ctrl-C, a polite kill and a full disk into a sentence and an exit code.
 

@@ -32,7 +32,9 @@ Target = Annotated[str | None, Option(help="The column to predict, for a file.")
 TaskName = Annotated[str | None, Option("--task", help="classification or regression, for a file.")]
 Impute = Annotated[bool, Option("--impute", help="Fill in missing values of a file.")]
 Methods = Annotated[str | None, Option(help=METHODS_HELP, show_default="all that suit the task")]
-Jobs = Annotated[int, Option(help="Processes to work in.")]
+Scale = Annotated[str, Option(help="zscore, histogram, unit (rows of length 1) or none.")]
+Components = Annotated[int | None, Option("--pca", help="Keep so many principal components.")]
+Jobs = Annotated[int, Option(help="Processes to work in.", min=1)]
 Out = Annotated[Path | None, Option(help="The run folder.", show_default=False)]
 Fresh = Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")]
 Json = Annotated[Path | None, Option("--json", help="Write the results here as JSON.")]
@@ -47,6 +49,13 @@ def split_names(text: str, option: str = "--methods") -> list[str]:
     return names
 
 
+def split_methods(text: str | None) -> list[str] | None:
+    """Return the names of some methods, separated by commas; None is left to the library."""
+    names = None if text is None else split_names(text)
+    find_own_learners(names or ())
+    return names
+
+
 def split_numbers(text: str, option: str = "--k") -> list[int]:
     """Return the whole numbers of a list separated by commas."""
     try:
@@ -55,12 +64,6 @@ def split_numbers(text: str, option: str = "--k") -> list[int]:
         raise ValueError(
             f"{option} takes whole numbers separated by commas, such as 3,7; got {text!r}."
         ) from None
-
-
-def check_jobs(jobs: int) -> None:
-    """Refuse fewer than one process."""
-    if jobs < 1:
-        raise ValueError(f"--jobs must be at least 1, got {jobs}.")
 
 
 def find_own_learners(names: Iterable[str]) -> None:

@@ -115,7 +115,7 @@ def compare(
             "name the learner as 'module:Class'."
         )
     with _staffed(question, asked.held, own, n_jobs) as (workers, question):
-        plan = ask_plan(workers, question)
+        plan = ask_plan(workers, question, {method.name: method for method in own})
         with _opened(plan, out, fresh) as folder:
             records = run_cells(plan.cells, folder, pool=workers, listener=listener, exhibits=True)
             found = describe_comparison(plan, records, folder.path)
@@ -177,7 +177,7 @@ def _staffed(
         yield workers, question
 
 
-def ask_plan(workers: Workers, question: Question) -> Plan:
+def ask_plan(workers: Workers, question: Question, own: Mapping[str, Method]) -> Plan:
     """Have a question checked where its rows will be needed.
 
     Raises
@@ -189,7 +189,7 @@ def ask_plan(workers: Workers, question: Question) -> Plan:
     reply = ask(workers, request)
     if "refused" in reply:
         raise ValueError(reply["refused"])
-    return Plan.from_json(reply["plan"])
+    return Plan.from_json(reply["plan"], own)
 
 
 @contextmanager

@@ -211,9 +211,8 @@ def choose_methods(
     task: Task,
     *,
     references: bool = False,
-    add: Iterable[str] = (EUCLIDEAN,),
 ) -> tuple[Method, ...]:
-    """Return the methods asked for (None: the default ones) after those that are always run.
+    """Return the methods asked for (None: the default ones) after the Euclidean distance.
 
     ``references`` adds every reference that is made for the task.
 
@@ -230,6 +229,7 @@ def choose_methods(
     if unfit:
         fit = ", ".join(method.name for method in list_methods(task))
         raise ValueError(f"{', '.join(unfit)}: not made for {task}. Methods that are: {fit}.")
-    always = [get_method(name) for name in add]
     more = [method for method in list_methods(task) if references and method.reference]
-    return tuple({method.name: method for method in (*always, *chosen, *more)}.values())
+    return tuple(
+        {method.name: method for method in (get_method(EUCLIDEAN), *chosen, *more)}.values()
+    )
