@@ -16,17 +16,19 @@ from vicinal.cli._bench import bench
 from vicinal.cli._compare import compare
 from vicinal.cli._datasets import datasets
 from vicinal.cli._fit import fit
+from vicinal.cli._info import info
 from vicinal.cli._neighbors import neighbors
 from vicinal.cli._predict import predict
 from vicinal.cli._reproduce import reproduce
 from vicinal.cli._sphere import sphere
+from vicinal.cli._transform import transform
 
 app = typer.Typer(
     name="vicinal",
     help='Learn what "near" means, and see whether it helps on your data.',
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
@@ -49,9 +51,11 @@ app.command("bench")(bench)
 app.command("compare")(compare)
 app.command("datasets")(datasets)
 app.command("fit")(fit)
+app.command("info")(info)
 app.command("neighbors")(neighbors)
 app.command("predict")(predict)
 app.command("reproduce")(reproduce)
+app.command("transform")(transform)
 app.add_typer(sphere, name="sphere")
 
 
@@ -74,4 +78,9 @@ def _stop(error: Exception, code: int) -> None:
     typer.echo(
         f"error: {text}" if code == 2 else f"failed: {type(error).__name__}: {text}", err=True
     )
+    remedy = getattr(error, "remedy", None)
+    if remedy:
+        from vicinal.cli._console import remedy_command
+
+        typer.echo(f"for instance: {remedy_command(remedy)}", err=True)
     sys.exit(code)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, Dataset, Task
-from vicinal.data import ALL, dataset_of, group_codes
+from vicinal.data import RawTable, Roles, dataset_of_parts, take_parts
 from vicinal.runs import Source
 
 _ARRAYS = ("X", "y", "groups", "is_test", "weights", "ids")
@@ -19,7 +19,13 @@ _FACTS = ("name", "task", "protocol", "target_name", "unit")
 
 
 def hold_rows(
-    X: Any, y: Any, *, groups: Any = None, task: Task | None = None, impute: bool = False
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    task: Task | None = None,
+    impute: bool = False,
+    roles: Roles | None = None,
 ) -> Dataset:
     """Return arrays, or a table and its target, as a data set.
 
@@ -34,18 +40,21 @@ def hold_rows(
         By default what the target looks like.
     impute : bool
         Fill in missing values from each training part, rather than refuse them.
+    roles : Roles, optional
+        Further columns of a frame by what they are for.
     """
     import pandas as pd
 
     frame = X if isinstance(X, pd.DataFrame) else _as_frame(X)
-    # Whoever gives an array has chosen its columns.
-    settings: dict[str, Any] = {"keep": () if frame is X else ALL, "task": task, "impute": impute}
-    frame, column = _take_column(frame, y, "y")
-    if groups is None:
-        return dataset_of(frame, column, name="data", **settings)
-    frame, tied = _take_column(frame, groups, "groups")
-    dataset = dataset_of(frame, column, name="data", **settings)
-    return replace(dataset, groups=group_codes(tied), protocol="grouped")
+    roles = roles or Roles()
+    if frame is not X:
+        roles = replace(roles, keep=tuple(frame.columns))  # an array's columns were chosen
+    frame, target = _with_column(frame, y, "y")
+    if groups is not None:
+        frame, tied = _with_column(frame, groups, "groups")
+        roles = replace(roles, groups=tied)
+    parts = take_parts(RawTable(frame.rename(columns=str)), target, roles, "X")
+    return dataset_of_parts(parts, name="data", task=task, impute=impute)
 
 
 def _as_frame(X: Any) -> Any:
@@ -57,19 +66,21 @@ def _as_frame(X: Any) -> Any:
     return pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
 
 
-def _take_column(frame: Any, asked: Any, what: str) -> tuple[Any, Any]:
-    """Return the features and one column: one of them by its name, or one beside them."""
-    import pandas as pd
-
+def _with_column(frame: Any, asked: Any, what: str) -> tuple[Any, str]:
+    """Return a frame that has one column, and its name: one of its own, or one beside it."""
     if isinstance(asked, str):
         if asked not in frame.columns:
             raise ValueError(f"{what}={asked!r} is no column of X; it has {list(frame.columns)}.")
-        return frame.drop(columns=asked), frame[asked]
+        return frame, asked
     values = np.asarray(asked)
     if values.shape != (len(frame),):
         raise ValueError(f"X has {len(frame)} rows and {what} the shape {values.shape}.")
     name = getattr(asked, "name", None)
-    return frame, pd.Series(values, name=what if name is None else name)
+    name = what if name is None else str(name)
+    while name in frame.columns:
+        name = f"{name} "
+    kept = asked.to_numpy() if hasattr(asked, "to_numpy") else values
+    return frame.assign(**{name: kept}), name
 
 
 def source_of(dataset: Dataset, limit: int | None = None) -> Source:

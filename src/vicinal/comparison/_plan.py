@@ -12,6 +12,7 @@ import numpy as np
 from vicinal import __version__
 from vicinal._types import Dataset, Task
 from vicinal.comparison._rows import FoldKeeper
+from vicinal.comparison._scoring import choose_loss
 from vicinal.data import PROTOCOLS
 from vicinal.methods import Method, choose_methods, get_method
 from vicinal.runs import RUNS, Cell, Setting, Source, digest_of, record_from_json
@@ -31,6 +32,7 @@ class Question:
     n_repeats: int = 10
     seed: int = 0
     references: bool = False
+    score: str | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,10 @@ class Facts:
     n_rows: int
     n_features: int
     n_classes: int
+    classes: tuple[str, ...] = ()
+    target: str = ""
+    unit: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,7 @@ class Plan:
     ks: tuple[int, ...]
     n_folds: int
     facts: Facts
+    loss: str = "error"
 
     @property
     def cells(self) -> list[Cell]:
@@ -145,7 +152,8 @@ def plan_comparison(
     keeper.get(setting, 0)  # what the preparation refuses, it refuses here
     named = None if question.methods is None else [(own or {}).get(m, m) for m in question.methods]
     chosen = choose_methods(named, dataset.task, references=question.references)
-    return Plan(setting, chosen, ks, len(folds), _facts(dataset))
+    loss = choose_loss(question.score, dataset.task)
+    return Plan(setting, chosen, ks, len(folds), _facts(dataset), loss)
 
 
 def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:
@@ -162,7 +170,17 @@ def _facts(dataset: Dataset) -> Facts:
     classes = len(dataset.classes)
     if dataset.task == "classification" and not classes:
         classes = len(np.unique(dataset.y))
-    return Facts(dataset.name, dataset.task, len(dataset.y), dataset.X.shape[1], classes)
+    return Facts(
+        dataset.name,
+        dataset.task,
+        len(dataset.y),
+        dataset.X.shape[1],
+        classes,
+        tuple(str(name) for name in dataset.classes),
+        dataset.target_name,
+        dataset.unit,
+        dataset.notes,
+    )
 
 
 def check_ks(ks: Iterable[int], smallest: int) -> tuple[int, ...]:

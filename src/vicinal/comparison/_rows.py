@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from vicinal._types import AnyArray, Dataset, Fold, IntArray, Task
+from vicinal._types import AnyArray, Dataset, FloatArray, Fold, IntArray, Task
 from vicinal.comparison._held import read_held
 from vicinal.comparison._synthetic import SYNTHETIC, make_synthetic
 from vicinal.comparison._views import first_features, sample_dataset, two_sides
@@ -42,6 +42,16 @@ class PreparedFold:
     y_test: AnyArray
     imputer: Imputer | None
     preparation: Preparation
+
+    @property
+    def train_weights(self) -> FloatArray | None:
+        """What each training row counts, None where all count the same."""
+        return None if self.dataset.weights is None else self.dataset.weights[self.rows.train]
+
+    @property
+    def test_weights(self) -> FloatArray | None:
+        """What each test row counts."""
+        return None if self.dataset.weights is None else self.dataset.weights[self.rows.test]
 
 
 def load_rows(source: Source, seed: int, held: Dataset | None = None) -> Dataset:

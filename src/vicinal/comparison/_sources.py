@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from vicinal.data import Roles, check_file, find, get_entry, obtain, sha256_of, table_suffix
+from vicinal.data import Roles, check_source, find, get_entry, obtain, sha256_of
 from vicinal.runs import Source
 
 
@@ -29,12 +29,10 @@ def find_source(
     if limit is not None and limit < 2:
         raise ValueError(f"a sample (limit) must have at least 2 rows, got {limit}.")
     check_task(task)
+    known = check_source(data)
     path = Path(data)
-    is_table = path.exists() or table_suffix(path) is not None or len(path.parts) > 1
-    known = known_name(data, is_table=is_table)
     named = {} if roles is None else {k: v for k, v in asdict(roles).items() if v}
     if known is None:
-        check_file(path)
         source = Source(path.name, str(path.resolve()), target, task, impute, limit=limit)
         return replace(source, digest=sha256_of(path), roles=named)
     if target is not None or task is not None or impute or named:
@@ -49,22 +47,6 @@ def fetch_rows(source: Source) -> None:
     """Fetch a known data set that is not on this computer, where its progress can be seen."""
     if source.path is None and find(get_entry(source.name)).place in ("absent", "raw files"):
         obtain(get_entry(source.name))
-
-
-def known_name(data: str, *, is_table: bool) -> str | None:
-    """Return the full name of a known data set, None for a table.
-
-    Raises
-    ------
-    ValueError
-        Where it is neither, with the nearest known names.
-    """
-    try:
-        return get_entry(data).name
-    except ValueError as error:
-        if is_table:
-            return None
-        raise ValueError(f"{error} There is no file {data!r} here either.") from None
 
 
 def check_task(task: str | None) -> None:

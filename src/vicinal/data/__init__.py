@@ -4,6 +4,7 @@
 ``_registry``              what is known: one frozen entry a set (source, split, groups, ...)
 ``_entries``               the entries, from ``sets.toml`` and ``measurements.json``
 ``_datasets``              ``load_dataset``: the steps below in one call
+``_sources``               is it a known set or the place of a table?
 ``_storage``               where a stored file is looked for
 ``_download``              fetching a file, resumed where it broke off
 ``_raw``, ``_containers``  the archives' own files -> stored arrays
@@ -32,11 +33,12 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data._raw": "read_idx",
         "vicinal.data._registry": "Entry get_entry list_datasets",
         "vicinal.data._signals": "check_images check_projection draw_warps project_images",
+        "vicinal.data._sources": "check_source",
         "vicinal.data._storage": "cache_folder data_folder find obtain",
-        "vicinal.data.tables": "ALL Column Imputer MissingValues Reading Roles TableEncoder "
-        "TableParts UnusableColumns check_file class_names dataset_frame dataset_of "
-        "dataset_of_parts describe_reading encode_target group_codes imputer_for "
-        "plain_target read_frame read_raw read_table recognise_columns "
+        "vicinal.data.tables": "ALL Column Imputer MissingValues RawTable Reading Roles "
+        "TableEncoder TableError TableParts UnusableColumns check_file class_names "
+        "dataset_frame dataset_of dataset_of_parts describe_reading encode_target group_codes "
+        "imputer_for plain_target read_frame read_raw read_table recognise_columns "
         "require_target table_suffix take_parts target_numbers",
     },
 )

@@ -21,6 +21,7 @@ from vicinal.data._signals import check_images as check_images
 from vicinal.data._signals import check_projection as check_projection
 from vicinal.data._signals import draw_warps as draw_warps
 from vicinal.data._signals import project_images as project_images
+from vicinal.data._sources import check_source as check_source
 from vicinal.data._storage import cache_folder as cache_folder
 from vicinal.data._storage import data_folder as data_folder
 from vicinal.data._storage import find as find
@@ -29,9 +30,11 @@ from vicinal.data.tables import ALL as ALL
 from vicinal.data.tables import Column as Column
 from vicinal.data.tables import Imputer as Imputer
 from vicinal.data.tables import MissingValues as MissingValues
+from vicinal.data.tables import RawTable as RawTable
 from vicinal.data.tables import Reading as Reading
 from vicinal.data.tables import Roles as Roles
 from vicinal.data.tables import TableEncoder as TableEncoder
+from vicinal.data.tables import TableError as TableError
 from vicinal.data.tables import TableParts as TableParts
 from vicinal.data.tables import UnusableColumns as UnusableColumns
 from vicinal.data.tables import check_file as check_file

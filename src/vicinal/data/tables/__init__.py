@@ -23,7 +23,7 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data.tables._files": "check_file read_frame read_raw table_suffix",
         "vicinal.data.tables._imputer": "Imputer",
         "vicinal.data.tables._lines": "describe_reading",
-        "vicinal.data.tables._raw_table": "RawTable",
+        "vicinal.data.tables._raw_table": "RawTable TableError",
         "vicinal.data.tables._roles": "Roles TableParts group_codes take_parts",
         "vicinal.data.tables._tables": "dataset_frame dataset_of dataset_of_parts imputer_for "
         "read_table require_target",

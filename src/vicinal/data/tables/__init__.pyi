@@ -12,6 +12,7 @@ from vicinal.data.tables._files import table_suffix as table_suffix
 from vicinal.data.tables._imputer import Imputer as Imputer
 from vicinal.data.tables._lines import describe_reading as describe_reading
 from vicinal.data.tables._raw_table import RawTable as RawTable
+from vicinal.data.tables._raw_table import TableError as TableError
 from vicinal.data.tables._roles import Roles as Roles
 from vicinal.data.tables._roles import TableParts as TableParts
 from vicinal.data.tables._roles import group_codes as group_codes

@@ -44,7 +44,7 @@ from vicinal.data.tables._numbers import (
     parse_numbers,
     read_number_texts,
 )
-from vicinal.data.tables._raw_table import quoted
+from vicinal.data.tables._raw_table import TableError, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +121,7 @@ class Reading:
         return replace(self, columns=tuple(c for c in self.columns if c.name in wanted))
 
 
-class UnusableColumns(ValueError):
+class UnusableColumns(TableError):
     """Columns that cannot be features as they are; ``names`` lists all of them."""
 
     def __init__(self, columns: Collection[Column]) -> None:
@@ -130,7 +130,8 @@ class UnusableColumns(ValueError):
         listed = "; ".join(f"{column.name!r} {column.why}" for column in columns)
         super().__init__(
             f"{len(self.names)} column{'s' * several} cannot be used: {listed}. Correct "
-            f"{'them' if several else 'it'}, or leave {'them' if several else 'it'} out (drop)."
+            f"{'them' if several else 'it'}, or leave {'them' if several else 'it'} out (drop).",
+            drop=self.names,
         )
 
 

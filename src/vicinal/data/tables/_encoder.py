@@ -23,7 +23,7 @@ from vicinal.data.tables._columns import (
 )
 from vicinal.data.tables._dates import date_parts, parse_dates
 from vicinal.data.tables._numbers import parse_numbers, read_number_texts
-from vicinal.data.tables._raw_table import quoted
+from vicinal.data.tables._raw_table import TableError, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -277,7 +277,7 @@ def _refuse_infinity(values: FloatArray, names: list[str]) -> None:
     )
 
 
-class MissingValues(ValueError):
+class MissingValues(TableError):
     """Missing values where none are allowed; ``names`` lists the columns."""
 
     def __init__(self, counts: dict[str, int]) -> None:
@@ -287,7 +287,8 @@ class MissingValues(ValueError):
         super().__init__(
             f"Missing values in {len(named)} column{'s' * (len(named) > 1)}: {shown}. Fill them "
             "in, remove those rows or columns, or have them filled in (impute): numbers with the "
-            "median, other columns with the most frequent value of the training rows."
+            "median, other columns with the most frequent value of the training rows.",
+            impute=True,
         )
 
 

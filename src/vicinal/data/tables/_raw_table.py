@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class TableError(ValueError):
+    """A table that can be read if one thing is said; ``remedy`` holds it, an argument by name."""
+
+    def __init__(self, message: str, **remedy: Any) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
 @dataclass(frozen=True)
 class RawTable:
     """A table before its columns are looked at.

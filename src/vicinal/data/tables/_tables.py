@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._types import Dataset, Task
-from vicinal.data.tables._columns import recognise_columns
+from vicinal.data.tables._columns import FEW_ROWS, recognise_columns
 from vicinal.data.tables._encoder import TableEncoder, as_frame
 from vicinal.data.tables._files import read_raw, table_suffix
 from vicinal.data.tables._imputer import Imputer
@@ -137,6 +137,17 @@ def dataset_of(
     return dataset_of_parts(parts, name=name, task=task, impute=impute)
 
 
+def _doubt_classes(classes: tuple[Any, ...], parts: TableParts) -> list[str]:
+    """Say so where many whole numbers are taken for classes."""
+    if len(classes) <= FEW_ROWS or not all(type(name) is int for name in classes):
+        return []
+    assert parts.target is not None
+    return [
+        f"the {len(classes)} whole numbers of {str(parts.target.name)!r} are taken for classes; "
+        "as quantities they would be a regression (task)"
+    ]
+
+
 def dataset_of_parts(parts: TableParts, *, name: str, task: Task | None, impute: bool) -> Dataset:
     """Return a table taken apart by roles as a data set."""
     assert parts.target is not None
@@ -156,7 +167,7 @@ def dataset_of_parts(parts: TableParts, *, name: str, task: Task | None, impute:
         extras={BLOCKS: encoder.blocks_[None, :]},  # not one entry a row: never to be sampled
         weights=parts.weights,
         ids=parts.ids,
-        notes=(*parts.notes, *describe_reading(parts.reading)),
+        notes=(*parts.notes, *describe_reading(parts.reading), *_doubt_classes(classes, parts)),
         target_name=str(parts.target.name),
         unit=parts.unit,
     )

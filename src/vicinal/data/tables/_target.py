@@ -9,6 +9,7 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, Task
 from vicinal.data.tables._columns import FEW_ROWS, FROM_0, Column, as_texts, without_words
 from vicinal.data.tables._numbers import parse_numbers
+from vicinal.data.tables._raw_table import TableError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,9 +46,10 @@ def infer_task(column: pd.Series) -> Task:
     # Five folds could not each hold a row of every class.
     rare = n_distinct > FEW_ROWS and n_distinct > len(values) / 5
     if n_distinct > MAX_CLASSES_UNASKED or rare:
-        raise ValueError(
+        raise TableError(
             f"The target {column.name!r} holds {n_distinct} different whole numbers, which may be "
-            "classes or quantities: say whether this is classification or regression (task)."
+            "classes or quantities: say whether this is classification or regression (task).",
+            task="regression",
         )
     return "classification"
 
