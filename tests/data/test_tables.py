@@ -383,7 +383,7 @@ def test_a_parquet_file_of_lists_is_refused(tmp_path):
     ("column", "names", "values"),
     [
         (
-            pd.to_datetime(["2020-01-01 00:00", "2020-02-02 12:00", None]),
+            pd.to_datetime(["2020-01-01 00:00", "2020-02-02 12:00", "NaT"]),
             ("a", "a: month", "a: weekday", "a: hour"),
             [[18262, 1, 3, 0], [18294.5, 2, 7, 12], [np.nan] * 4],
         ),

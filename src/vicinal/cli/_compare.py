@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Annotated, Any
 
 import typer
@@ -93,7 +94,14 @@ def _run(data: str, target: str | None, asked: dict[str, Any], *, quiet: bool) -
         display.say(f"reading {data}")
         from vicinal.comparison import compare
 
+        Thread(target=_load_page, daemon=True).start()
         return compare(data, target, **asked, listener=display)
+
+
+def _load_page() -> None:
+    """Load what the result is shown with, while workers measure."""
+
+    from vicinal.report import render_page, render_table  # noqa: F401
 
 
 def _show(found: Any, json: Path | None, *, page: bool, quiet: bool) -> None:

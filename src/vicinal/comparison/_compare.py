@@ -12,8 +12,6 @@ from typing import Any
 
 from vicinal._types import Dataset, Task
 from vicinal.comparison._describe import describe_comparison
-from vicinal.comparison._held import hold_rows, source_of, write_held
-from vicinal.comparison._measurer import Measurer
 from vicinal.comparison._plan import Plan, Question
 from vicinal.comparison._sources import check_task, fetch_rows, find_source
 from vicinal.data import Roles, TableError
@@ -155,6 +153,8 @@ def _find_rows(
         return _Asked(source)
     if y is None:
         raise ValueError("say what to predict (y): targets, or the name of a column of X.")
+    from vicinal.comparison._held import hold_rows, source_of
+
     check_task(task)
     held = hold_rows(X, y, groups=groups, task=task, impute=impute, roles=roles)
     return _Asked(source_of(held, limit), held)
@@ -178,6 +178,8 @@ def _staffed(
 ) -> Iterator[tuple[Workers, Question]]:
     """Whoever does the work: this process, or others, which find held rows in a file."""
     if n_jobs is None:
+        from vicinal.comparison._measurer import Measurer  # with all that learns and searches
+
         with ThisProcess(Measurer(held, own).answer) as workers:
             yield workers, question
         return
@@ -185,6 +187,8 @@ def _staffed(
         raise ValueError(f"there must be at least one process (n_jobs), got {n_jobs}.")
     with TemporaryDirectory(prefix="vicinal-") as place, WorkerPool(n_jobs) as workers:
         if held is not None:
+            from vicinal.comparison._held import write_held
+
             path = Path(place) / "rows.npz"
             write_held(held, path)
             question = replace(question, source=replace(question.source, path=str(path)))

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vicinal import __version__
 from vicinal._types import Dataset, Task
-from vicinal.comparison._rows import FoldKeeper
-from vicinal.comparison._scoring import choose_loss
-from vicinal.data import PROTOCOLS
 from vicinal.methods import Method, choose_methods, get_method
 from vicinal.runs import RUNS, Cell, Setting, Source, digest_of, record_from_json
+
+if TYPE_CHECKING:
+    from vicinal.comparison._rows import FoldKeeper
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,10 @@ def plan_comparison(
     ValueError
         For anything that would fail on every fold.
     """
+    # Where rows are, not where they are asked of.
+    from vicinal.comparison._rows import FoldKeeper
+    from vicinal.comparison._scoring import choose_loss
+
     keeper = keeper or FoldKeeper()
     if question.seed < 0:
         raise ValueError(f"the seed must not be negative, got {question.seed}.")
@@ -157,6 +161,8 @@ def plan_comparison(
 
 
 def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:
+    from vicinal.data import PROTOCOLS
+
     protocol = dataset.protocol if question.protocol == "auto" else question.protocol
     if protocol not in PROTOCOLS:
         raise ValueError(

@@ -32,11 +32,15 @@ class SparseIndex:
     Attributes
     ----------
     vectors : csr_matrix of shape (n, d)
+    unit : float
+        What a distance of 1 stands for.
 
     Notes
     -----
     O(m n s) time for s entries a row, O(block_size · n) memory beside the rows.
     """
+
+    unit = 1.0
 
     def __init__(self, vectors: Any, *, block_size: int | None = None) -> None:
         self.vectors = csr_matrix(vectors, dtype=np.float64)

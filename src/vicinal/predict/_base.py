@@ -125,6 +125,10 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         """
         raise NotImplementedError
 
+    def _searches_only(self) -> bool:
+        """Return whether rows are only compared, so that values of any size will do."""
+        return self.metric is None
+
     def _usual_neighbors(self) -> int:
         usual: int = getattr(self, "n_neighbors", 5)
         return usual
@@ -243,7 +247,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
     def _as_distances(self, values: AnyArray) -> FloatArray:
         if isinstance(self._index, BinaryIndex):
             return values.astype(np.float64)
-        distances: FloatArray = np.sqrt(values)
+        distances: FloatArray = np.sqrt(values) * self._index.unit
         return distances
 
     def __sklearn_tags__(self) -> Tags:

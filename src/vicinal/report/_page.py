@@ -18,7 +18,7 @@ from .._types import AnyArray
 from .._writing import write_atomically
 from . import _drawings, _maps, _neighbors, _numbers, _palette, _sentences
 from ._comparison import Comparison
-from ._records import Example, Exhibit, Row, best_row
+from ._records import Example, Exhibit, best_row
 
 # Characters that no HTML page may hold, as they could come in by a file's or a column's name.
 _FORBIDDEN = dict.fromkeys((*range(9), 11, *range(14, 32), *range(127, 160)), "\ufffd")
@@ -48,7 +48,6 @@ def render_page(comparison: Comparison) -> str:
         errors=_drawings.draw_comparison(comparison),
         methods=[_view(exhibit, comparison) for exhibit in _best_first(comparison)],
         n_folds=max((len(row.errors) for row in comparison.rows), default=0),
-        style=Markup(_source("style.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )  # fmt: skip
@@ -114,15 +113,11 @@ def _sort_value(value: Any) -> str:
     return repr(float(value)) if _numbers.is_known(value) else ""
 
 
-def _status_words(row: Row) -> str:
-    words = {"failed": "failed", "partial": "some folds failed"}
-    return words.get(row.status, "")
-
-
 @cache
 def _environment() -> Environment:
+    loader = PackageLoader("vicinal.report")
     environment = Environment(
-        loader=PackageLoader("vicinal.report"),
+        loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -139,9 +134,9 @@ def _environment() -> Environment:
         "seconds": _numbers.format_seconds,
         "shorten": _numbers.shorten,
         "sort_value": _sort_value,
-        "status_words": _status_words,
     }
     environment.globals |= {
+        "style": Markup(loader.get_source(environment, "style.css")[0]),
         "light": Markup(_palette.css_variables(dark=False)),
         "dark": Markup(_palette.css_variables(dark=True)),
         "n_steps": _palette.N_STEPS,
