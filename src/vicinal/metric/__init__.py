@@ -3,7 +3,7 @@
 from vicinal.metric._base import MetricLearner
 from vicinal.metric._relief import ReliefF
 from vicinal.metric.descent import Progress
-from vicinal.metric.gerrymander import MLNG, PublishedMLNG
+from vicinal.metric.gerrymander import MLNG, AsymmetricMLNG, PublishedMLNG, RegressionMLNG
 from vicinal.metric.gradients import (
     EGOP,
     EJOP,
@@ -22,11 +22,13 @@ __all__ = [
     "EGOP",
     "EJOP",
     "MLNG",
+    "AsymmetricMLNG",
     "GradientDiffusionMap",
     "GradientWeights",
     "MetricLearner",
     "Progress",
     "PublishedMLNG",
+    "RegressionMLNG",
     "ReliefF",
     "best_voting_set",
     "gerrymandering_loss",

@@ -23,9 +23,10 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """Base of all metric learners: a linear map for the database and one for queries.
 
     The learned squared distance between a query x and a database point z is
-    ‖Q x − A z‖², where A is ``components_`` and Q is ``query_components_`` when the learner
-    sets it, else A. Subclasses set ``components_`` (n_components, n_features) in ``fit``;
-    a non-linear learner overrides ``transform`` and ``transform_queries``.
+    ‖Q x + b − A z‖², where A is ``components_``; Q is ``query_components_`` and b
+    ``query_offset_`` when the learner sets them, else A and 0. Subclasses set ``components_``
+    (n_components, n_features) in ``fit``; a non-linear learner overrides ``transform`` and
+    ``transform_queries``.
     """
 
     components_: FloatArray
@@ -59,7 +60,9 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def transform_queries(self, X: AnyArray) -> FloatArray:
         """Map queries: the same map as :meth:`transform` unless the metric is asymmetric."""
         check_is_fitted(self, "components_")
-        return project(check_transform_input(self, X), self._query_map())
+        mapped = project(check_transform_input(self, X), self._query_map())
+        offset = getattr(self, "query_offset_", None)
+        return mapped if offset is None else mapped + offset
 
     def _query_map(self) -> FloatArray:
         query_map: FloatArray = getattr(self, "query_components_", self.components_)
@@ -100,10 +103,11 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         check_is_fitted(self, "components_")
         query_map, database_map = self._query_map().copy(), self.components_.copy()
+        offset = np.array(getattr(self, "query_offset_", 0.0))
 
         def distance(query: AnyArray, point: AnyArray, squared: bool = False) -> float:
             u, v = (_as_vector(each, query_map.shape[1]) for each in (query, point))
-            gap = query_map @ u - database_map @ v
+            gap = query_map @ u + offset - database_map @ v
             return float(gap @ gap if squared else np.sqrt(gap @ gap))
 
         return distance

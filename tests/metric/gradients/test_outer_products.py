@@ -18,7 +18,6 @@ from vicinal.metric.gradients._spectrum import (
     metric_components,
     spectrum,
 )
-from vicinal.metric.gradients._sums import mean_outer
 
 ESTIMATORS = ["analytic", "difference", "local-linear", "kernel-ridge"]
 
@@ -50,7 +49,8 @@ def test_the_leading_eigenvectors_approach_the_true_subspace_as_rows_are_added(e
     angles = []
     for n in (200, 1200):
         X, y, V = index_data(n)
-        angles.append(largest_angle(EGOP(estimator, n_components=2, random_state=0).fit(X, y), V))
+        once = EGOP(estimator, n_iter=1, n_components=2, random_state=0)
+        angles.append(largest_angle(once.fit(X, y), V))
     assert angles[1] < 0.7 * angles[0]
     assert angles[1] < 30
 
@@ -106,7 +106,7 @@ def test_classes_among_noise_are_iterated_on_without_being_asked():
     X = rng.normal(size=(1000, 12))
     y = (X[:, 0] > 0) + 2 * (X[:, 0] * X[:, 1] > 0)
     once, default = (EJOP(n_iter=n, random_state=0).fit(X, y) for n in (1, None))
-    assert default.n_iter_ == 2
+    assert default.n_iter_ >= 2
     assert default.feature_relevance_[:2].sum() > once.feature_relevance_[:2].sum()
 
 
@@ -225,7 +225,7 @@ def test_a_point_without_weight_is_not_resampled():
     rng = np.random.default_rng(1)
     gradients, weights = rng.normal(size=(40, 2, 3)), rng.random(40)
     weights[10:] = 0
-    kind = MetricKind(mean_outer)
+    kind = MetricKind()
     spectra, angles = bootstrap_spectra(gradients, weights, 5, 2, np.random.RandomState(0), kind)
     kept = bootstrap_spectra(gradients[:10], weights[:10], 5, 2, np.random.RandomState(0), kind)
     np.testing.assert_allclose(spectra, kept[0])
@@ -517,13 +517,4 @@ def test_a_constant_feature_counts_nothing_even_among_repeated_rows():
 
 
 def test_every_estimator_and_iteration_passes_scikit_learns_checks():
-    reasons = {
-        "check_sample_weight_equivalence_on_dense_data": (
-            "neighbourhoods hold a number of rows, and a repeated row fills it sooner"
-        )
-    }
-    results = check_estimator(
-        EGOP("local-linear", n_iter=2), expected_failed_checks=reasons, on_skip=None
-    )
-    # A failed check raises; the one expected to fail says so as long as the reason holds.
-    assert [r["check_name"] for r in results if r["status"] == "xfail"] == list(reasons)
+    check_estimator(EGOP("local-linear", n_iter=2), on_skip=None)

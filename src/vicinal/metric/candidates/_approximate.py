@@ -120,7 +120,7 @@ def exchange(rows: _Rows, lists: IntArray, rng: np.random.Generator) -> IntArray
     """Return the lists after each row has seen the candidates of all rows in its cell."""
     n_own, n_other = rows.keep
     cells = cut_into_cells(rows.points, rows.classes.codes, _CELL, rng)
-    limits = candidate_limits(rows.points, rows.squared_norms, rows.classes, lists, n_own)
+    limits = candidate_limits(rows.points, rows.points, rows.classes, lists, n_own)
     starts, sources = reverse_lists(lists, n_own)
 
     def known() -> Compared:

@@ -58,6 +58,7 @@ def refresh_candidates(
     n_own: int,
     n_other: int,
     *,
+    queries: FloatArray | None = None,
     previous: IntArray | None = None,
     n_threads: int = 1,
 ) -> IntArray:
@@ -70,6 +71,8 @@ def refresh_candidates(
     classes : ClassOrder
     n_own, n_other : int
         How many of each; −1 fills the places of a class with too few rows.
+    queries : ndarray of shape (n, p) or None
+        The same rows under the map of queries, where that is another.
     previous : int32 ndarray of shape (n, n_own + n_other) or None
         Lists of an earlier map: they bound the search and do not change its result.
     n_threads : int
@@ -80,6 +83,8 @@ def refresh_candidates(
         Each side by ascending row. Time O(n² p) at the speed of a float32 product.
     """
     points, keep = centred_float32(mapped), (n_own, n_other)
+    # Both sides about the database's mean: their difference must stay as it is.
+    asked = points if queries is None else np.asarray(queries - mapped.mean(axis=0), np.float32)
     squared_norms = np.einsum("ij,ij->i", points, points)
     # One product gives both terms: [−2 z_i, 1] · [z_j, ‖z_j‖²].
     columns = np.ascontiguousarray(np.column_stack([points, squared_norms]).T)
@@ -87,12 +92,12 @@ def refresh_candidates(
     out = np.empty((len(points), n_own + n_other), np.int32)
     limits = None
     if previous is not None:
-        limits = candidate_limits(points, squared_norms, classes, previous, n_own)
+        limits = candidate_limits(asked, points, classes, previous, n_own)
 
     def search(rows: IntArray, bounds: FloatArray) -> IntArray:
         """Write the lists of some rows; return the rows whose limits let too few pass."""
         runs = classes.start[rows], classes.stop[rows]
-        lists = shortlists(points[rows], columns, rows, *runs, bounds, keep)
+        lists = shortlists(asked[rows], columns, rows, *runs, bounds, keep)
         found = np.empty((len(rows), n_own + n_other), np.int32)
         write_candidates(*lists, n_own, n_other, found)
         out[rows] = found
@@ -107,7 +112,7 @@ def refresh_candidates(
             return
         itself = np.where(rows % SAMPLE == 0, rows // SAMPLE, -1)
         start, stop = (-(-part[rows] // SAMPLE) for part in (classes.start, classes.stop))
-        short = search(rows, likely_limits(points[rows], sample, itself, start, stop, keep))
+        short = search(rows, likely_limits(asked[rows], sample, itself, start, stop, keep))
         search(short, np.full((len(short), 2), np.inf, np.float32))
 
     map_blocks(refresh_rows, range(0, len(points), ROWS), n_threads)
@@ -121,17 +126,18 @@ def centred_float32(mapped: FloatArray) -> FloatArray:
 
 
 def candidate_limits(
+    queries: FloatArray,
     points: FloatArray,
-    squared_norms: FloatArray,
     classes: ClassOrder,
     previous: IntArray,
     n_own: int,
 ) -> FloatArray:
-    """Return (n, 2) upper bounds of the last own and other candidate's ‖z_j‖² − 2 z_i·z_j."""
+    """Return (n, 2) upper bounds of the last own and other candidate's ‖z_j‖² − 2 q_i·z_j."""
+    squared_norms = np.einsum("ij,ij->i", queries, queries)
     rows = np.arange(len(points), dtype=np.int64)
     farthest = np.empty((len(points), 2), np.float32)
     for part in np.array_split(rows, max(1, len(rows) // 4096)):
-        squared_distances = squared_distances_to(points, points, part, previous, classes.codes)[0]
+        squared_distances = squared_distances_to(queries, points, part, previous, classes.codes)[0]
         for side, columns in enumerate((slice(0, n_own), slice(n_own, None))):
             found = squared_distances[:, columns]
             farthest[part, side] = found.max(axis=1) if found.shape[1] else np.inf

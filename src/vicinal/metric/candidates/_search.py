@@ -28,6 +28,7 @@ def find_candidates(
     n_own: int,
     n_other: int,
     *,
+    queries: FloatArray | None = None,
     previous: IntArray | None,
     seed: tuple[int, ...],
     n_threads: int,
@@ -35,11 +36,12 @@ def find_candidates(
     """Return each row's nearest own-class rows, then its nearest rows of other classes.
 
     Parameters and result as in :func:`~vicinal.metric.candidates._exact.refresh_candidates`;
-    ``seed`` decides what an approximate search leaves to chance.
+    ``seed`` decides what an approximate search leaves to chance. With ``queries`` that are not the
+    mapped rows, the approximate searches take those near a row's own place for near its query.
     """
     if search == "exact":
         return refresh_candidates(
-            mapped, classes, n_own, n_other, previous=previous, n_threads=n_threads
+            mapped, classes, n_own, n_other, queries=queries, previous=previous, n_threads=n_threads
         )
     if search == "faiss":
         from vicinal.metric.candidates._faiss import faiss_candidates

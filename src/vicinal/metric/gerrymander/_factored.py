@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from vicinal.metric.candidates import (
     find_candidates,
     squared_distances_to,
 )
-from vicinal.metric.gerrymander._objective import factored_regularizer, force_gradient
+from vicinal.metric.gerrymander._objective import sides
 from vicinal.metric.gerrymander._options import Options
+from vicinal.metric.gerrymander._paired import PairedObjective
 from vicinal.metric.inference import SignedPairs, infer_all, infer_pairs
 
 # Rows of other classes a list holds beside 2k + 3 of the own: several times what a set can use.
@@ -22,8 +23,10 @@ OTHERS = 40
 
 
 @dataclass
-class FactoredObjective:
+class FactoredObjective(PairedObjective):
     """mean_i w_i L_i(LᵀL) + λ reg(LᵀL), with inference over candidate lists or over all rows.
+
+    Parameters are L (p, d), or U and V (2, p, d) for queries and for the database.
 
     Attributes
     ----------
@@ -48,15 +51,6 @@ class FactoredObjective:
     regularization: float = 0.0
     candidates: IntArray | None = None
     searched: int = -1
-    _local: IntArray = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._local = np.full(self.n_rows + 1, -1, np.int32)
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows the loss is summed over."""
-        return int(self.X.shape[0])
 
     def look(self, parameters: FloatArray, epoch: int) -> None:
         """Find the candidates anew every few epochs."""
@@ -66,8 +60,9 @@ class FactoredObjective:
             return
         due = epoch % choose_refresh(options.search) == 0 and epoch != self.searched
         if self.candidates is None or due:
+            queries, points = self._map(self.X, parameters)
             self.candidates = find_candidates(
-                options.search, self.X @ parameters.T, self.classes, n_own, n_other,
+                options.search, points, self.classes, n_own, n_other, queries=queries,
                 previous=self.candidates, seed=(options.seed, epoch), n_threads=options.n_threads,
             )  # fmt: skip
             self.searched = epoch
@@ -77,13 +72,15 @@ class FactoredObjective:
         k, costs, codes = self.options.n_neighbors, self.options.costs, self.classes.codes
         lists = self.candidates
         if lists is None:
-            mapped = self.X @ parameters.T
-            return infer_all(mapped, codes, rows, k, costs, n_threads=self.options.n_threads)
+            queries, points = self._map(self.X, parameters)
+            return infer_all(
+                points, codes, rows, k, costs, queries=queries, n_threads=self.options.n_threads
+            )
         if 2 * len(rows) * lists.shape[1] < self.n_rows:
             squared_distances, labels = self._distances_of_few(parameters, rows)
         else:
-            mapped = np.ascontiguousarray(self.X @ parameters.T)
-            squared_distances, labels = squared_distances_to(mapped, mapped, rows, lists, codes)
+            queries, points = self._map(self.X, parameters)
+            squared_distances, labels = squared_distances_to(queries, points, rows, lists, codes)
         return infer_pairs(squared_distances, labels, rows, lists, codes, k, costs)
 
     def _distances_of_few(
@@ -93,51 +90,14 @@ class FactoredObjective:
         assert self.candidates is not None
         lists = self.candidates[rows]
         present = self._number(np.append(lists.ravel(), rows.astype(np.int32)))
-        mapped = np.ascontiguousarray(self.X[present] @ parameters.T)
-        queries = mapped[self._local[rows]]
+        queries, points = self._map(self.X[present], parameters)
+        queries = queries[self._local[rows]]
         return squared_distances_to(
-            queries, mapped, np.arange(len(rows)), self._local[lists], self.classes.codes[present]
+            queries, points, np.arange(len(rows)), self._local[lists], self.classes.codes[present]
         )
 
-    def _number(self, named: IntArray) -> IntArray:
-        """Return the distinct rows among those named, and number them in ``_local``."""
-        # Sorting so few numbers is several times as fast as hashing them in numpy.unique.
-        named = np.sort(named)
-        present = named[np.append(named[1:] != named[:-1], True) & (named >= 0)]
-        self._local[present] = np.arange(len(present), dtype=np.int32)
-        return present
-
-    def gradient(
-        self, parameters: FloatArray, sets: SignedPairs, part: slice
-    ) -> tuple[float, FloatArray]:
-        """Return the summed loss of the part and the gradient of its mean loss."""
-        queries, points, signs = sets.pairs(part)
-        weights, total = self.weigh(sets, part, queries, signs)
-        present = self._number(np.append(queries, points))
-        gradient = force_gradient(
-            parameters, self.X[present], self._local[queries], self._local[points], weights
-        )
-        if self.options.regularizer is not None:
-            value, extra = factored_regularizer(self.options.regularizer, parameters)
-            total += (part.stop - part.start) * self.regularization * value
-            gradient = gradient + parameters.dtype.type(self.regularization) * extra
-        return total, gradient
-
-    def weigh(
-        self, sets: SignedPairs, part: slice, queries: IntArray, signs: IntArray
-    ) -> tuple[FloatArray, float]:
-        """Return the signed weight of every pair, and the part's summed loss."""
-        weights = signs.astype(self.X.dtype) / self.X.dtype.type(part.stop - part.start)
-        loss = sets.loss[part]
-        if self.weights is not None:
-            loss = loss * self.weights[sets.rows[part]]
-            weights *= self.weights[queries].astype(self.X.dtype)
-        return weights, float(loss.sum())
-
-    def settle(self, parameters: FloatArray) -> FloatArray:
-        """Return the parameters as they are: a factor is always a metric."""
-        return parameters
-
-    def components(self, parameters: FloatArray) -> FloatArray:
-        """Return the parameters, which are the map."""
-        return parameters
+    @staticmethod
+    def _map(X: AnyArray, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return rows where the maps put queries and points; one array where there is one map."""
+        mapped = [np.ascontiguousarray(X @ side.T) for side in sides(parameters)]
+        return mapped[0], mapped[-1]

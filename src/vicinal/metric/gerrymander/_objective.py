@@ -21,16 +21,22 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 def force_gradient(
     components: FloatArray, X: AnyArray, queries: IntArray, points: IntArray, weights: FloatArray
 ) -> FloatArray:
-    """Return Σ w 2 L δ δᵀ over pairs of rows of X (m, d) with differences δ, shape (p, d).
+    """Return Σ w ∂‖L x_q − L x_j‖²/∂L over pairs of rows of X (m, d), shape (p, d).
 
     With z = L x the sum is 2 Fᵀ X, where row q of F sums w (z_q − z_j) over its pairs: a row in
-    many pairs is mapped, and multiplied, once.
+    many pairs is mapped, and multiplied, once. Two stacked maps (2, p, d), of queries and of
+    points, have two stacked gradients of ‖U x_q − V x_j‖².
     """
-    mapped = np.ascontiguousarray(X @ components.T)
-    forces = np.zeros_like(mapped)
-    add_forces(mapped, queries, points, weights, forces)
-    gradient = X.T @ (2 * forces)
-    return np.ascontiguousarray(gradient.T, dtype=components.dtype)
+    mapped = [np.ascontiguousarray(X @ side.T) for side in sides(components)]
+    forces = [np.zeros_like(rows) for rows in mapped]
+    add_forces(mapped[0], mapped[-1], queries, points, weights, forces[0], forces[-1])
+    gradient = np.stack([(X.T @ (2 * force)).T for force in forces])
+    return np.ascontiguousarray(gradient.reshape(components.shape), dtype=components.dtype)
+
+
+def sides(components: FloatArray) -> FloatArray:
+    """Return the maps (1 or 2, p, d) in an array: of both sides, or of queries and of points."""
+    return components.reshape(-1, *components.shape[-2:])
 
 
 def metric_gradient(differences: AnyArray, weights: FloatArray) -> FloatArray:
@@ -64,7 +70,45 @@ REGULARIZERS: dict[str, Callable[[FloatArray], tuple[float, FloatArray]]] = {
 }
 
 
+def joint(maps: FloatArray) -> tuple[float, FloatArray]:
+    """Return ½‖W‖_F² of W = [UᵀU, −UᵀV; −VᵀU, VᵀV] and its gradients 2(UUᵀ + VVᵀ)U, … V.
+
+    W = MᵀM with M = [U, −V] has the norm of MMᵀ = UUᵀ + VVᵀ, p × p however many features there are.
+    """
+    inner = maps[0] @ maps[0].T + maps[1] @ maps[1].T
+    return 0.5 * float(np.vdot(inner, inner)), 2 * inner @ maps
+
+
+def each_metric(maps: FloatArray) -> tuple[float, FloatArray]:
+    """Return ‖UᵀU‖_F + ‖VᵀV‖_F and its gradients 2UUᵀU / ‖UᵀU‖_F, … V."""
+    inner = maps @ maps.transpose(0, 2, 1)
+    norms = np.linalg.norm(inner, axis=(1, 2))
+    return float(norms.sum()), 2 * inner @ maps / _or_one(norms)
+
+
+def each_map(maps: FloatArray) -> tuple[float, FloatArray]:
+    """Return ‖U‖_F + ‖V‖_F and its gradients U / ‖U‖_F, V / ‖V‖_F; 0 where a map is."""
+    norms = np.linalg.norm(maps, axis=(1, 2))
+    return float(norms.sum()), maps / _or_one(norms)
+
+
+def _or_one(norms: FloatArray) -> FloatArray:
+    return np.where(norms > 0, norms, 1)[:, None, None].astype(norms.dtype)
+
+
+TWO_MAPS: dict[str, Callable[[FloatArray], tuple[float, FloatArray]]] = {
+    "joint": joint,
+    "metrics": each_metric,
+    "maps": each_map,
+}
+
+
 def factored_regularizer(name: str, components: FloatArray) -> tuple[float, FloatArray]:
-    """Return the regulariser of W = LᵀL and its gradient with respect to L, 2 L ∂reg/∂W."""
+    """Return a regulariser and its gradient with respect to the map L, or to two stacked ones.
+
+    Of W = LᵀL the gradient is 2 L ∂reg/∂W.
+    """
+    if name in TWO_MAPS:
+        return TWO_MAPS[name](components)
     value, gradient = REGULARIZERS[name](components.T @ components)
     return value, 2 * components @ gradient

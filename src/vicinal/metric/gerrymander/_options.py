@@ -19,7 +19,6 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric.candidates import SEARCHES, choose_search, require_faiss
-from vicinal.metric.gerrymander._objective import REGULARIZERS
 from vicinal.metric.starts import STARTS
 
 SOLVERS = ("factored", "psd")
@@ -56,7 +55,7 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
     """Return the options of an estimator for the rows X; ``warm`` is a map to go on from."""
     n_rows, width = X.shape
     check_choice("solver", told.solver, SOLVERS)
-    check_choice("regularizer", told.regularizer, (None, *REGULARIZERS))
+    check_choice("regularizer", told.regularizer, (None, *told._regularizers))
     check_choice("candidates", told.candidates, ("auto", "all", *SEARCHES))
     if told.candidates == "faiss":
         require_faiss()
@@ -108,15 +107,16 @@ def check_warm(components: FloatArray, width: int, n_components: int | None) -> 
 
     It may have fewer rows than were asked for: those that its rows or a projection left.
     """
-    if components.shape[1] != width:
+    if components.shape[-1] != width:
         raise ValueError(
-            f"warm_start goes on from a map of {components.shape[1]} features, and X has {width}; "
+            f"warm_start goes on from a map of {components.shape[-1]} features, and X has {width}; "
             "give rows with as many, or fit a new estimator."
         )
-    if n_components is not None and len(components) > n_components:
+    n_rows = components.shape[-2]
+    if n_components is not None and n_rows > n_components:
         raise ValueError(
-            f"the present map has {len(components)} rows and n_components={n_components}; ask for "
-            f"{len(components)}, or fit a new estimator."
+            f"the present map has {n_rows} rows and n_components={n_components}; ask for "
+            f"{n_rows}, or fit a new estimator."
         )
     return components
 

@@ -103,7 +103,7 @@ class LinearProblem:
         """
         options, asked, width = self.options, self.options.n_components, self.X.shape[1]
         if not isinstance(options.init, str):
-            return [Start("array", len(options.init))]
+            return [Start("array", options.init.shape[-2])]
         if options.init != "auto":
             return [Start(options.init, asked)]
         if sparse.issparse(self.X):
@@ -125,11 +125,13 @@ class LinearProblem:
         rng = np.random.default_rng(seed)
         if self.options.solver == "factored":
             rate = setting.rate * float(np.sqrt(np.mean(start**2)))
-            return Descent(objective, Adam(rate), start, self.options.max_iter, rng)
+            rule: Rule = Adam(rate)
+            return Descent(objective, rule, start, self.options.max_iter, rng, tol=self.options.tol)
         cone = ConeObjective(objective, first_look=start)
         metric = cone.settle(start.T @ start * (0 if setting.start.name == "zeros" else 1))
         rule = self.cone_rule(setting, self._metric_unit(seed))
-        return Descent(cone, rule, metric, self.options.max_iter, rng, reuse=CONE_REUSE)
+        epochs, tol = self.options.max_iter, self.options.tol
+        return Descent(cone, rule, metric, epochs, rng, reuse=CONE_REUSE, tol=tol)
 
     def cone_rule(self, setting: LinearSetting, unit: float) -> Rule:
         """Return how W steps, whose size is of the order of ``unit``."""

@@ -105,7 +105,13 @@ def infer_all(
     found = infer_over_points(
         asked, mapped, codes, codes[rows], n_neighbors, costs, exclude=rows, n_jobs=n_threads
     )
-    everyone = np.arange(len(mapped), dtype=np.int32)[None]
+    return sets_difference(found, rows)
+
+
+def sets_difference(found: Inferred, rows: IntArray) -> SignedPairs:
+    """Return the pairs of rows whose sets, all inferred, are numbers of points."""
+    n = 1 + int(max(found.star.max(initial=-1), found.hat.max(initial=-1)))
+    everyone = np.arange(n, dtype=np.int32)[None]
     none_left_out = np.arange(len(rows))
     return _difference(found, rows, none_left_out, np.zeros(len(rows), np.int64), everyone)
 

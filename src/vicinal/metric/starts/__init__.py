@@ -11,7 +11,7 @@
 A scatter is computed once and serves any number of maps: other shrinkages, other ranks.
 """
 
-from vicinal.metric._relief import feature_scale, relieff_weights
+from vicinal.metric._relief import diagonal_map, feature_scale, relieff_weights, rrelieff_weights
 from vicinal.metric.starts._discriminant import (
     SHRINKAGES,
     WithinScatter,
@@ -29,12 +29,14 @@ __all__ = [
     "STARTS",
     "Start",
     "WithinScatter",
+    "diagonal_map",
     "discriminant_map",
     "discriminant_ratios",
     "feature_scale",
     "floor_variances",
     "principal_map",
     "relieff_weights",
+    "rrelieff_weights",
     "scale_to_margin",
     "shrinkage_of",
     "start_map",

@@ -1,4 +1,4 @@
-"""Successive halving on a problem whose scores are known."""
+"""Learning a problem whose scores are known: successive halving, then a fit of all rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from vicinal.metric.descent import Descent, Progress
-from vicinal.metric.selection import choose
-from vicinal.metric.selection._halving import rungs
+from vicinal.metric.selection import choose, learn
+from vicinal.metric.selection._learning import rungs
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,16 @@ class Fake:
     begun: list[Any] = field(default_factory=list)
     walked: dict[str, int] = field(default_factory=dict)
     n_rows: int = 4
+    n_epochs: int = 8
+    tol: float = -1.0
+    labels: Any = None
+    groups: Any = None
+
+    def settings(self) -> list[Named]:
+        return [Named(name) for name in self.curves]
+
+    def take(self, rows: Any) -> Any:
+        return self
 
     def begin(self, setting: Any, seed: Any) -> Any:
         self.begun.append((setting.name, tuple(seed)))
@@ -49,6 +59,7 @@ class Walk(Descent):
 
     def __init__(self, problem: Fake, name: str) -> None:
         self.problem, self.name, self.epoch, self.losses = problem, name, 0, []
+        self.n_epochs, self.tol = problem.n_epochs, problem.tol
 
     @property
     def components(self) -> Any:
@@ -66,9 +77,8 @@ def never(progress: object) -> bool:
 
 
 def choose_among(curves, watch=never, weights=None, max_iter=8) -> tuple[Any, Fake]:
-    problem: Any = Fake(curves, weights)
-    settings = [Named(name) for name in curves]
-    return choose([(problem, problem)], settings, max_iter, 0, watch), problem
+    problem: Any = Fake(curves, weights, n_epochs=max_iter)
+    return choose([(problem, problem)], problem.settings(), 0, watch), problem
 
 
 CURVES = {
@@ -141,10 +151,10 @@ def test_weights_of_held_out_rows_reach_the_score():
 
 
 def test_scores_of_all_splits_are_pooled():
-    one: Any = Fake({"a": [0.1], "b": [0.3]})
-    other: Any = Fake({"a": [0.9], "b": [0.5]})
+    one: Any = Fake({"a": [0.1], "b": [0.3]}, n_epochs=1)
+    other: Any = Fake({"a": [0.9], "b": [0.5]}, n_epochs=1)
     splits = [(one, one), (other, other)]
-    choice = choose(splits, [Named("a"), Named("b")], 1, 7, never)
+    choice = choose(splits, [Named("a"), Named("b")], 7, never)
     assert choice.setting == Named("b")
     assert choice.tried[0]["score"] == pytest.approx(0.5)
     # Every setting begins a split from the same seed.
@@ -165,3 +175,38 @@ def test_scores_of_all_splits_are_pooled():
 )
 def test_rungs_halve_the_epochs_as_often_as_the_settings(n_settings, max_iter, expected):
     assert rungs(n_settings, max_iter) == expected
+
+
+def test_what_is_chosen_is_fitted_to_its_epoch_and_all_is_told():
+    seen: list[Progress] = []
+
+    def tell(progress: Progress) -> bool:
+        seen.append(progress)
+        return False
+
+    problem: Any = Fake(CURVES)
+    learned = learn(problem, 0, tell)
+    assert learned.setting == {"name": "good"}
+    assert learned.components == ("good", 6)
+    assert learned.losses == [1 / epoch for epoch in range(1, 7)]
+    assert [tried["chosen"] for tried in learned.tried] == [False, True, False, False]
+    fit = [p for p in seen if p.stage == "fit"]
+    assert [(p.setting, p.epoch, p.n_epochs) for p in fit] == [
+        ("setting good", epoch, 6) for epoch in range(1, 7)
+    ]
+    assert fit[-1].seconds_left == 0
+    assert "fit, setting good: epoch 6 of 6, loss" in fit[-1].describe()
+
+
+def test_a_single_setting_is_fitted_without_splits():
+    problem: Any = Fake({"only": [0.1] * 8})
+    learned = learn(problem, 0, never)
+    assert problem.begun == [("only", (0, 1 << 20))]
+    assert learned.tried == [{"name": "only", "n_epochs": 8, "chosen": True}]
+
+
+def test_a_fit_ends_when_told_or_when_nothing_is_left_to_learn():
+    stopped: Any = Fake({"only": [0.1] * 8})
+    assert learn(stopped, 0, lambda progress: progress.epoch == 2).components == ("only", 2)
+    done: Any = Fake({"only": [0.1] * 8}, tol=0.25)
+    assert learn(done, 0, never).components == ("only", 4)
