@@ -47,13 +47,13 @@ def hold_rows(
 
     frame = X if isinstance(X, pd.DataFrame) else _as_frame(X)
     roles = roles or Roles()
-    if frame is not X:
-        roles = replace(roles, keep=tuple(frame.columns))  # an array's columns were chosen
     frame, target = _with_column(frame, y, "y")
     if groups is not None:
         frame, tied = _with_column(frame, groups, "groups")
         roles = replace(roles, groups=tied)
-    parts = take_parts(RawTable(frame.rename(columns=str)), target, roles, "X")
+    is_array = not isinstance(X, pd.DataFrame)
+    table = RawTable(frame.rename(columns=str), is_array=is_array)
+    parts = take_parts(table, target, roles, "X")
     return dataset_of_parts(parts, name="data", task=task, impute=impute)
 
 

@@ -176,7 +176,12 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
             n_jobs=self.n_jobs,
         )
         queries = None if self.metric_ is None else map_queries(self.metric_, X)
-        self._queries = None if queries is None or np.array_equal(queries, rows) else queries
+        if queries is None:
+            self._queries = None
+            return
+        if isinstance(self._index, BinaryIndex) and queries.dtype.kind == "f":
+            queries = np.packbits(queries > 0, axis=1)  # training rows are asked for by their codes
+        self._queries = None if np.array_equal(queries, rows) else queries
 
     def _task(self) -> Task:
         return "regression" if is_regressor(self) else "classification"

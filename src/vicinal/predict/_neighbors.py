@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._kernels._vote import majority_vote, vote_shares
-from vicinal._kernels._weighted_vote import weighted_shares, weighted_vote
+from vicinal._kernels._vote import majority_vote, weighted_shares, weighted_vote
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.predict._base import NeighborsPredictor
@@ -143,9 +142,8 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
         """
         indices, weights = self._weighed_neighbors(X)
         labels, n_classes = self._codes[indices], len(self.classes_)
-        if weights is None:
-            return vote_shares(labels, n_classes)
-        return weighted_shares(labels.ravel(), weights.ravel(), _even(indices), np.ones(n_classes))
+        votes = np.ones(labels.size) if weights is None else weights.ravel()
+        return weighted_shares(labels.ravel(), votes, _even(indices), np.ones(n_classes))
 
 
 class KNNRegressor(NeighborsRegressor, _KNearest):

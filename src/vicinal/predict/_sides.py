@@ -19,7 +19,7 @@ Index = BinaryIndex | ExactIndex | FaissIndex | SparseIndex
 
 # What a metric may offer, the more particular first. Codes are searched by Hamming distance.
 _DATABASE_VERBS = ("encode", "transform")
-_QUERY_VERBS = ("encode_queries", "encode", "transform_queries", "transform")
+_QUERY_VERBS = ("soften_queries", "encode_queries", "encode", "transform_queries", "transform")
 
 
 def named_metric(metric: Any, task: Task, n_neighbors: int | None) -> Any:

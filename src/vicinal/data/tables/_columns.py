@@ -136,7 +136,7 @@ class UnusableColumns(TableError):
 
 
 def recognise_columns(
-    frame: pd.DataFrame, decimal: str | None = None, keep: Collection[str] = ()
+    frame: pd.DataFrame, decimal: str | None = None, keep: Collection[str] | str = ()
 ) -> Reading:
     """Return what each column is taken for.
 

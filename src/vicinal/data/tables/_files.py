@@ -74,7 +74,7 @@ def _read(path: Path, suffix: str, target: str, text_columns: Collection[str]) -
     if suffix == ".npz":
         from vicinal.data.tables._npz import read_npz
 
-        return RawTable(read_npz(path, target))
+        return RawTable(read_npz(path, target), is_array=True)
     if suffix == ".xlsx":
         from vicinal.data.tables._workbook import read_workbook
 

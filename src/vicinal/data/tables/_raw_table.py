@@ -25,12 +25,14 @@ class RawTable:
     """A table before its columns are looked at.
 
     ``notes`` are what a user should know of how the file was read; ``decimal`` is the decimal
-    mark to take where a column could be read with either, None where the file does not say.
+    mark to take where a column could be read with either, None where the file does not say. The
+    columns of an array were chosen by whoever made it: none is left out.
     """
 
     frame: pd.DataFrame
     notes: tuple[str, ...] = ()
     decimal: str | None = None
+    is_array: bool = False
 
 
 def quoted(names: Sequence[Any], limit: int = 10) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.data.tables._columns import Reading, as_texts, recognise_columns
+from vicinal.data.tables._columns import ALL, Reading, as_texts, recognise_columns
 from vicinal.data.tables._raw_table import RawTable, quoted
 from vicinal.data.tables._target import plain_target
 
@@ -81,7 +81,8 @@ def take_parts(
     for name in [*([target] if needs_target else []), *roles.named()]:
         if name not in names:
             raise ValueError(f"{path}: no column {name!r}.{_suggest(name, names, table)}")
-    reading = recognise_columns(frame, table.decimal, keep=(*roles.keep, *roles.features))
+    keep = ALL if table.is_array else (*roles.keep, *roles.features)
+    reading = recognise_columns(frame, table.decimal, keep=keep)
     column, unit = None, ""
     if target in names:
         column = plain_target(frame[target], reading[target])
