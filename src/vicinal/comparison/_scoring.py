@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._kernels._vote import majority_vote
-from vicinal._kernels._weighted_vote import weighted_vote
+from vicinal._kernels._vote import majority_vote, weighted_vote
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
 
 # More classes than this make no table that anyone reads.

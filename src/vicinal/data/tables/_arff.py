@@ -24,10 +24,10 @@ def read_arff(data: bytes, path: Path) -> RawTable:
     kinds, lines = _declared(data.decode("utf-8").splitlines(), path)
     check_column_names(list(kinds), path)
     rows = list(csv.reader(lines, quotechar="'", skipinitialspace=True, escapechar="\\"))
+    if rows and rows[0][0].lstrip().startswith("{"):
+        raise ValueError(f"{path}: sparse ARFF is not read; save the table with every value.")
     wrong = next((row for row in rows if len(row) != len(kinds)), None)
     if wrong is not None:
-        if wrong[0].lstrip().startswith("{"):
-            raise ValueError(f"{path}: sparse ARFF is not read; save the table with every value.")
         raise ValueError(
             f"{path}: a row after @data has {len(wrong)} values, but {len(kinds)} are declared."
         )
