@@ -18,17 +18,19 @@ from vicinal.cli._bench import bench
 from vicinal.cli._compare import compare
 from vicinal.cli._datasets import datasets
 from vicinal.cli._fit import fit
+from vicinal.cli._info import info
 from vicinal.cli._neighbors import neighbors
 from vicinal.cli._predict import predict
 from vicinal.cli._reproduce import reproduce
 from vicinal.cli._sphere import sphere
+from vicinal.cli._transform import transform
 
 app = typer.Typer(
     name="vicinal",
     help='Learn what "near" means, and see whether it helps on your data.',
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
@@ -51,9 +53,11 @@ app.command("bench")(bench)
 app.command("compare")(compare)
 app.command("datasets")(datasets)
 app.command("fit")(fit)
+app.command("info")(info)
 app.command("neighbors")(neighbors)
 app.command("predict")(predict)
 app.command("reproduce")(reproduce)
+app.command("transform")(transform)
 app.add_typer(sphere, name="sphere")
 
 
@@ -80,5 +84,10 @@ def _stop(error: Exception, code: int) -> None:
 
     text = name_options(str(error)) or type(error).__name__
     said = f"error: {text}" if code == 2 else f"failed: {type(error).__name__}: {text}"
+    remedy = getattr(error, "remedy", None)
+    if remedy:
+        from vicinal.cli._console import remedy_command
+
+        said = f"{said}\nfor instance: {remedy_command(remedy)}"
     typer.echo(printable(said), err=True)
     sys.exit(code)
