@@ -270,7 +270,7 @@ def plain_errors(dataset, k):
 def test_letters_have_the_error_that_scikit_learn_finds_on_the_same_folds(run):
     if not os.environ.get("VICINAL_DATA"):
         pytest.skip("VICINAL_DATA is not set: the letters are not at hand")
-    code, _, _ = run("letter", "--methods", "euclidean", "--k", "3,7,11", "--json", "r.json")
+    code, _, _ = run("letter", "--methods", "euclidean", "--k", "3", "--json", "r.json")
     assert code == 0
     measured = records_of(Path("r.json"))["euclidean", 3]["errors"]
     # Rows at the same distance may come in another order there: a few votes may differ.
