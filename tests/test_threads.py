@@ -143,3 +143,31 @@ def test_rows_are_shared_out_evenly(rows, block_size, n_threads, sizes):
     blocks = split_rows(np.arange(rows), block_size, n_threads)
     assert [len(block) for block in blocks] == sizes
     assert np.concatenate(blocks).tolist() == list(range(rows))
+
+
+@pytest.mark.skipif(max(blas_threads(), default=1) < 2, reason="needs two threads to limit")
+def test_any_thread_can_hold_linear_algebra_to_one_after_the_main_thread_has():
+    before = blas_threads()
+    with _threads.one_blas_thread():
+        pass  # from here on threadpoolctl would listen to this thread alone
+
+    both = Barrier(2, timeout=30)
+
+    def held(_):
+        with _threads.one_blas_thread():
+            both.wait()
+            inside = blas_threads()
+            both.wait()
+        return inside
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(held, range(2))) == [[1] * len(before)] * 2
+    assert blas_threads() == before
+
+
+@pytest.mark.skipif(max(blas_threads(), default=1) < 2, reason="needs two threads to limit")
+def test_after_a_fit_in_a_thread_others_can_set_limits_of_their_own():
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: map_blocks(len, ["a"], 1)).result()
+        with threadpoolctl.threadpool_limits(1, user_api="blas"):
+            assert max(blas_threads()) == 1

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import joblib
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from vicinal._types import AnyArray
 
@@ -67,6 +67,7 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         _users += 1
         if _users == 1:
+            _take_control()
             _limit = _blas().limit(limits=1)
     try:
         yield
@@ -74,7 +75,21 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _users -= 1
             if _users == 0:
+                _take_control()
                 _limit.restore_original_limits()
+                _take_control()  # and leave it to the next, whoever that is
+
+
+def _take_control() -> None:
+    """Let the calling thread set OpenBLAS's threads.
+
+    Since 3.7 threadpoolctl lets only the first thread that asked set them and ignores all others
+    without a word, for as long as that thread lives: a fit in any other thread would run with
+    threads that spin against those of the next fit.
+    """
+    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 def _linear_algebra_threads() -> int:
@@ -98,4 +113,6 @@ def _is_foreign(path: str) -> bool:
 
 @cache
 def _blas() -> Any:
+    import scipy.linalg  # noqa: F401  (brings a library of its own, which has to be there to be found)
+
     return ThreadpoolController().select(user_api="blas")

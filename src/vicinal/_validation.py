@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.multiclass import check_classification_targets
@@ -15,10 +16,13 @@ from sklearn.utils.validation import validate_data
 from vicinal._types import AnyArray, FloatArray, IntArray
 
 FLOATS = (np.float64, np.float32)
+# Learners multiply squares with squares; the fourth powers of values beyond leave float64.
+LARGEST_VALUE, SMALLEST_VALUE = 1e75, 1e-75
 
 
 def check_transform_input(estimator: Any, X: AnyArray, *, accept_sparse: bool = True) -> AnyArray:
     """Check X against what ``fit`` saw (columns, names, finiteness)."""
+    refuse_disguises(X)
     checked: AnyArray = validate_data(
         estimator,
         X,
@@ -55,13 +59,21 @@ def follow_set_output(method: Callable[..., FloatArray]) -> Callable[..., Any]:
 
 
 def check_classification_input(
-    estimator: Any, X: AnyArray, y: AnyArray, *, accept_sparse: bool = False, reset: bool = True
+    estimator: Any,
+    X: AnyArray,
+    y: AnyArray,
+    *,
+    accept_sparse: bool = False,
+    reset: bool = True,
+    any_scale: bool = False,
 ) -> tuple[AnyArray, AnyArray, IntArray]:
     """Return X as floats, the sorted classes, and y as their indices 0..R-1.
 
-    ``reset=False`` holds X to the columns an earlier fit saw.
+    ``reset=False`` holds X to the columns an earlier fit saw; ``any_scale`` lets values through
+    whose powers leave float64, for an estimator that only searches among them.
     """
     refuse_distributed(estimator, X, y)
+    refuse_disguises(X, y)
     X, y = validate_data(
         estimator,
         X,
@@ -71,6 +83,8 @@ def check_classification_input(
         accept_sparse="csr" if accept_sparse else False,
     )
     check_classification_targets(y)
+    if not any_scale:
+        refuse_extremes(X)
     classes, codes = np.unique(y, return_inverse=True)
     return X, classes, codes.astype(np.int64)
 
@@ -113,10 +127,20 @@ def check_pairs(estimator: Any, pairs: AnyArray) -> FloatArray:
 
 
 def check_regression_input(
-    estimator: Any, X: AnyArray, y: AnyArray, *, accept_sparse: bool = False
+    estimator: Any,
+    X: AnyArray,
+    y: AnyArray,
+    *,
+    accept_sparse: bool = False,
+    any_scale: bool = False,
 ) -> tuple[AnyArray, FloatArray]:
-    """Return X and y as floats; y may have several columns."""
+    """Return X and y as floats; y may have several columns.
+
+    ``any_scale`` lets values through whose powers leave float64.
+    """
     refuse_distributed(estimator, X, y)
+    refuse_disguises(X, y)
+    y = _as_numbers(y)
     X, y = validate_data(
         estimator,
         X,
@@ -126,12 +150,16 @@ def check_regression_input(
         multi_output=True,
         y_numeric=True,
     )
+    if not any_scale:
+        refuse_extremes(X)
+        refuse_extremes(y.reshape(len(y), -1), "y")
     return X, y.astype(np.float64)
 
 
 def check_plain_input(estimator: Any, X: AnyArray) -> AnyArray:
     """Return X, dense or sparse, as floats, for a learner that needs no target."""
     refuse_distributed(estimator, X)
+    refuse_disguises(X)
     checked: AnyArray = validate_data(estimator, X, dtype=list(FLOATS), accept_sparse="csr")
     return checked
 
@@ -146,8 +174,73 @@ def check_plain_dense_input(estimator: Any, X: AnyArray) -> FloatArray:
 def check_target_input(estimator: Any, X: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Return dense X as floats and y (n,) as it is: numbers or class names."""
     refuse_distributed(estimator, X, y)
+    refuse_disguises(X, y)
     X, y = validate_data(estimator, X, y, dtype=list(FLOATS))
+    refuse_extremes(X)
     return X, y
+
+
+def refuse_disguises(X: Any, y: Any = None) -> None:
+    """Refuse arrays whose numbers would be read as something else than they say.
+
+    NumPy turns masked entries, dates and whole numbers beyond 2⁵³ into floats without a word.
+    """
+    for name, value in (("X", X), ("y", y)):
+        kinds = _dtypes(value)
+        if isinstance(value, np.ma.MaskedArray):
+            raise ValueError(
+                f"{name} is a masked array: fill or drop what is masked ({name}.filled(...))."
+            )
+        if name == "y" and issparse(value):
+            raise ValueError("y is sparse; pass y.toarray().")
+        if name == "X" and any(kind.kind in "mM" for kind in kinds):
+            raise ValueError("X holds dates or durations; turn them into numbers first.")
+        if name == "X" and any(kind.kind in "iu" and kind.itemsize == 8 for kind in kinds):
+            _refuse_long_whole_numbers(value)
+
+
+def _dtypes(value: Any) -> list[Any]:
+    """Return the NumPy dtypes of an array, a sparse matrix or the columns of a frame."""
+    kinds = list(value.dtypes) if hasattr(value, "columns") else [getattr(value, "dtype", None)]
+    return [kind for kind in kinds if isinstance(kind, np.dtype)]
+
+
+def _refuse_long_whole_numbers(X: Any) -> None:
+    numbers = X.data if issparse(X) else X
+    if hasattr(X, "columns"):
+        numbers = X.select_dtypes("integer").to_numpy()
+    if numbers.size and max(-int(numbers.min()), int(numbers.max())) > 2**53:
+        raise ValueError(
+            "X holds whole numbers beyond 2**53, which floats cannot tell apart; leave out "
+            "identifiers, or subtract a common offset."
+        )
+
+
+def refuse_extremes(X: Any, name: str = "X") -> None:
+    """Refuse columns whose largest value is so large or so small that its powers leave float64."""
+    columns = np.asarray(abs(X).max(axis=0).toarray() if issparse(X) else np.abs(X).max(axis=0))
+    columns = columns.astype(np.float64).ravel()
+    extreme = (columns > LARGEST_VALUE) | ((columns > 0) & (columns < SMALLEST_VALUE))
+    if extreme.any():
+        column = int(np.argmax(extreme))
+        raise ValueError(
+            f"{name} holds values of size {columns[column]:.3g} in column {column}, whose powers "
+            "leave the range of floats; rescale it (StandardScaler needs this, too: divide by a "
+            "constant first)."
+        )
+
+
+def _as_numbers(y: Any) -> Any:
+    """Return targets given as objects as floats; None among them, like NaN, is missing."""
+    given = np.asarray(y)
+    if given.dtype.kind in "mM":
+        raise ValueError("y holds dates or durations; turn them into numbers first.")
+    if given.dtype.kind != "O":
+        return y
+    missing = np.flatnonzero([value is None for value in given.ravel()])
+    if len(missing):
+        raise ValueError(f"y contains None, first in row {missing[0]}; drop rows without a target.")
+    return y
 
 
 def refuse_distributed(estimator: Any, X: Any, y: Any = None) -> None:

@@ -18,7 +18,7 @@ COMMANDS = ("compare", "fit")
 
 
 @pytest.fixture
-def attempt(run, tmp_path, monkeypatch) -> Callable[..., Any]:
+def attempt(run, one_process, tmp_path, monkeypatch) -> Callable[..., Any]:
     """Return a function that runs a command on a table, with the least work otherwise."""
     monkeypatch.chdir(tmp_path)
 

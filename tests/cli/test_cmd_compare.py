@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
+from tests.oracles.inference import majority_vote
 
 from vicinal import load_dataset
-from vicinal._kernels._vote import majority_vote_reference
 from vicinal.cli import main
 from vicinal.data import make_folds
 
@@ -107,6 +107,7 @@ def test_the_same_command_again_measures_nothing_anew_and_fresh_everything(run, 
     assert results[0] == results[1]
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_folder_of_another_configuration_is_refused(run, tmp_path):
     command = (table(tmp_path / "t.csv"), "--target", "kind", "--methods", "euclidean",
                "--folds", "2", "--no-report", "--out", "run")  # fmt: skip
@@ -120,6 +121,7 @@ def test_a_folder_of_another_configuration_is_refused(run, tmp_path):
     assert "digest" in err
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_regression_is_scored_by_the_variance_left(run, tmp_path):
     random = np.random.default_rng(0)
     rows = random.normal(size=(60, 2))
@@ -131,6 +133,7 @@ def test_a_regression_is_scored_by_the_variance_left(run, tmp_path):
     assert "classes" not in out
 
 
+@pytest.mark.usefixtures("one_process")
 def test_duplicate_rows_constant_columns_and_rare_classes_are_measured(run, tmp_path):
     lines = [
         "a,b,same,kind",
@@ -145,6 +148,7 @@ def test_duplicate_rows_constant_columns_and_rare_classes_are_measured(run, tmp_
     assert "failed" not in out
 
 
+@pytest.mark.usefixtures("one_process")
 def test_nothing_measured_of_what_was_asked_is_a_failure(run, tmp_path):
     code, out, _ = run(
         table(tmp_path / "t.csv"), "--target", "kind", "--methods", "misbehaving:Raising",
@@ -153,6 +157,7 @@ def test_nothing_measured_of_what_was_asked_is_a_failure(run, tmp_path):
     assert "Raising failed: RuntimeError" in out
 
 
+@pytest.mark.usefixtures("one_process")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -193,6 +198,7 @@ def test_bad_input_is_refused_in_words_before_any_work(run, tmp_path, arguments,
     assert not (tmp_path / "vicinal-runs").exists()
 
 
+@pytest.mark.usefixtures("one_process")
 @pytest.mark.parametrize("folder", ["locked/run", "t.csv/run"])
 def test_a_folder_that_cannot_be_made_is_a_clear_failure(run, tmp_path, folder):
     if folder.startswith("locked") and os.geteuid() == 0:
@@ -204,6 +210,7 @@ def test_a_folder_that_cannot_be_made_is_a_clear_failure(run, tmp_path, folder):
     assert f"cannot write to {folder}" in err
 
 
+@pytest.mark.usefixtures("one_process")
 def test_missing_values_are_filled_in_when_asked_and_the_report_says_so(run, tmp_path):
     table(tmp_path / "t.csv", extra=",1.0,2.0,k1\n")
     code, out, _ = run(
@@ -213,6 +220,7 @@ def test_missing_values_are_filled_in_when_asked_and_the_report_says_so(run, tmp
     assert "Missing values were filled in" in out
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_sample_of_a_known_set_is_said_to_be_one(run):
     code, out, _ = run(
         "digits", "--methods", "euclidean", "--limit", "200", "--folds", "2", "--k", "1",
@@ -222,6 +230,7 @@ def test_a_sample_of_a_known_set_is_said_to_be_one(run):
     assert "random sample of 200 rows" in out
 
 
+@pytest.mark.usefixtures("one_process")
 def test_references_are_rows_of_their_own_and_the_words_say_where_neighbours_stand(run, tmp_path):
     code, out, _ = run(
         table(tmp_path / "t.csv"), "--target", "kind", "--methods", "lda,SVM,logistic", "--k", "3",
@@ -252,15 +261,16 @@ def plain_errors(dataset, k):
         search = NearestNeighbors(n_neighbors=k, algorithm="brute")
         search.fit(scaler.transform(dataset.X[fold.train]))
         found = search.kneighbors(scaler.transform(dataset.X[fold.test]), return_distance=False)
-        votes = majority_vote_reference(dataset.y[fold.train][found], len(dataset.classes))
+        votes = majority_vote(dataset.y[fold.train][found], len(dataset.classes))
         errors.append(np.mean(votes != dataset.y[fold.test]))
     return errors
 
 
+@pytest.mark.usefixtures("one_process")
 def test_letters_have_the_error_that_scikit_learn_finds_on_the_same_folds(run):
     if not os.environ.get("VICINAL_DATA"):
         pytest.skip("VICINAL_DATA is not set: the letters are not at hand")
-    code, _, _ = run("letter", "--methods", "euclidean", "--k", "3,7,11", "--json", "r.json")
+    code, _, _ = run("letter", "--methods", "euclidean", "--k", "3", "--json", "r.json")
     assert code == 0
     measured = records_of(Path("r.json"))["euclidean", 3]["errors"]
     # Rows at the same distance may come in another order there: a few votes may differ.

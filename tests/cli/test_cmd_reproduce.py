@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from vicinal.cli import main
-from vicinal.published import _page, _tables
+from vicinal.comparison import Measurer
+from vicinal.published import _page, _reproduce, _tables
 from vicinal.published._tables import parse_table
+from vicinal.runs import ThisProcess
 
 TABLE = parse_table(
     """
@@ -52,6 +54,8 @@ class Ran:
         out, err = io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
             patch.setattr(sys, "argv", ["vicinal", "reproduce", *arguments])
+            if "--jobs" not in arguments:  # processes are not what is claimed
+                patch.setattr(_reproduce, "WorkerPool", lambda n: ThisProcess(Measurer().answer))
             for module in () if shipped else (_tables, _page):
                 patch.setattr(module, "published_tables", lambda: (TABLE,))
             with pytest.raises(SystemExit) as stopped:
@@ -181,10 +185,10 @@ def test_the_shipped_experiments_are_listed() -> None:
         (["eucliden"], "did you mean euclidean"),
         (["euclidean", "--k", "4"], "they have k = 3, 7"),
         (["euclidean", "--k", "three"], "whole numbers"),
-        (["euclidean", "--jobs", "0"], "--jobs must be at least 1"),
+        (["euclidean", "--jobs", "0"], "Invalid value for '--jobs'"),
         (["euclidean", "--quick", "--page", "page.md"], "--page takes whole runs only"),
-        (["euclidean", "--json", "nowhere/results.json"], "there is no folder"),
-        (["euclidean", "--page", "."], "is a folder"),
+        (["euclidean", "--json", "nowhere/results.json"], "there is no directory"),
+        (["euclidean", "--page", "."], "is a directory"),
     ],
 )
 def test_bad_usage_is_refused_before_any_work(arguments: list[str], message: str) -> None:

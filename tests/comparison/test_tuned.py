@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -21,8 +21,7 @@ from vicinal.comparison._tuned import (
 )
 from vicinal.data import kfold
 from vicinal.predict import RadiusClassifier, RadiusRegressor
-from vicinal.runs import HNN, KNN, Cell, Setting, Source, cell_from_json, record_key
-from vicinal.runs._cells import cell_to_json
+from vicinal.runs import HNN, KNN, Cell, Setting, Source, record_from_json, record_key
 
 DIABETES = Setting(
     Source("diabetes"),
@@ -150,7 +149,7 @@ def test_a_kind_nobody_knows_is_a_failed_record() -> None:
 def test_cells_survive_the_way_to_a_worker() -> None:
     source = Source("page_blocks", sides="text | rest", n_features=4)
     cell = Cell(replace(DIABETES, source=source), 1, "egop", (HNN, KNN))
-    assert cell_from_json(json.loads(json.dumps(cell_to_json(cell)))) == cell
+    assert record_from_json(Cell, json.loads(json.dumps(asdict(cell)))) == cell
 
 
 def test_a_view_makes_other_results_and_none_leaves_the_keys_as_they_were() -> None:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import doctest
+from importlib import import_module
 
 import pytest
 
-import vicinal
+PACKAGES = ("vicinal", "vicinal.data", "vicinal.sphere")
+NAMES = sorted(
+    {
+        getattr(import_module(package), name): f"{package}.{name}"
+        for package in reversed(PACKAGES)  # what has two doors is tried at the first
+        for name in import_module(package).__all__
+        if callable(getattr(import_module(package), name))
+    }.values()
+)
 
 
-@pytest.mark.parametrize("name", sorted(set(vicinal.__all__) - {"__version__"}))
-def test_the_example_in_the_docstring_runs(name):
+@pytest.mark.parametrize("path", NAMES)
+def test_the_example_in_the_docstring_runs(path):
+    package, _, name = path.rpartition(".")
     finder = doctest.DocTestFinder(recurse=False)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
-    value = getattr(vicinal, name)
+    value = getattr(import_module(package), name)
     for example in finder.find(value, name, module=False, globs={name: value}):
         failures: list[str] = []
         runner.run(example, out=failures.append)

@@ -49,7 +49,8 @@ class Loopback:
 
     ``files`` maps a path to bytes; ``break_after`` closes the connection after so many bytes of
     each of the next ``n_breaks`` answers; ``status`` answers everything with that code;
-    ``most`` is the length of the longest range it will send at once; ``headers`` are added.
+    ``most`` is the length of the longest range it will send at once; ``headers`` are added;
+    ``moved`` maps a path to where it sends those who ask for it.
     """
 
     address: str = ""
@@ -63,6 +64,7 @@ class Loopback:
     etag: str | None = '"one"'
     most: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    moved: dict[str, str] = field(default_factory=dict)
 
     def url(self, name: str) -> str:
         return f"{self.address}/{name}"
@@ -77,6 +79,12 @@ def _handler(server: Loopback) -> type[BaseHTTPRequestHandler]:
             self.close_connection = True
             name, wanted = self.path.lstrip("/"), self.headers.get("Range")
             server.asked.append((name, wanted))
+            if name in server.moved:
+                self.send_response(302)
+                self.send_header("Location", server.moved[name])
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
             content = server.files.get(name)
             if server.status != 200 or content is None:
                 self.send_error(server.status if server.status != 200 else 404)

@@ -244,3 +244,22 @@ def test_on_a_terminal_progress_is_a_bar(loopback, target, capsys, monkeypatch):
     loopback.files["file.npz"] = CONTENT
     fetch(loopback.url("file.npz"), target, HASH)
     assert "downloading file.npz" in capsys.readouterr().err
+
+
+def test_plain_http_without_a_checksum_is_not_asked(target):
+    with pytest.raises(DataUnavailableError, match=r"plain http .* fetch it by hand"):
+        fetch("http://data.example/file.npz", target)
+
+
+@pytest.mark.parametrize("place", ["http://data.example/file.npz", "ftp://data.example/file.npz"])
+def test_a_turn_away_from_https_is_not_followed(loopback, target, place):
+    loopback.moved["file.npz"] = place
+    with pytest.raises(DataUnavailableError, match="which is not https"):
+        fetch(loopback.url("file.npz"), target, HASH)
+    assert left_behind(target) == []
+
+
+def test_a_turn_on_the_same_computer_is_followed(loopback, target):
+    loopback.files["there.npz"] = CONTENT
+    loopback.moved["file.npz"] = "/there.npz"
+    assert fetch(loopback.url("file.npz"), target, HASH).read_bytes() == CONTENT

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 import threadpoolctl
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.neighbors import NearestNeighbors
@@ -38,8 +38,9 @@ wild_floats = st.one_of(
 
 
 def assert_same_as_sorting_everything(vectors, queries, k, **options):
-    expected = nearest(all_squared_distances(queries, vectors), k)
-    found = ExactIndex(vectors, **options).query(queries, k)
+    index = ExactIndex(vectors, **options)
+    expected = nearest(all_squared_distances(queries / index.unit, vectors / index.unit), k)
+    found = index.query(queries, k)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_array_equal(found[1], expected[1])
 
@@ -59,6 +60,7 @@ def test_neighbours_are_those_of_sorting_everything_with_many_ties(tables, data)
 @example((np.array([[1e20, 0.0], [0.0, 1e-20], [1e20, 1.0]]), np.zeros((1, 2))), None)
 def test_neighbours_are_those_of_sorting_everything_at_any_scale(tables, data):
     vectors, queries = tables
+    assume(np.abs(queries).max(initial=0) <= 1e150 * ExactIndex(vectors).unit)
     k = data.draw(st.integers(1, len(vectors))) if data else len(vectors) - 1
     assert_same_as_sorting_everything(vectors, queries, k, block_size=3)
 
@@ -76,9 +78,13 @@ def test_a_radius_finds_what_sorting_everything_finds(tables, radius):
 @settings(max_examples=50)
 def test_a_radius_is_exact_at_any_scale(tables, radius):
     vectors, queries = tables
+    index = ExactIndex(vectors)
+    assume(np.abs(queries).max(initial=0) <= 1e150 * index.unit)
     with np.errstate(over="ignore"):
-        expected = within(all_squared_distances(queries, vectors), np.float64(radius) ** 2)
-    found = ExactIndex(vectors).query_radius(queries, radius)
+        squared_radius = np.float64(radius / index.unit) ** 2
+    squared = all_squared_distances(queries / index.unit, vectors / index.unit)
+    expected = within(squared, squared_radius)
+    found = index.query_radius(queries, radius)
     np.testing.assert_array_equal(found[1], expected[1])
     np.testing.assert_array_equal(found[2], expected[2])
 
@@ -236,12 +242,37 @@ def test_values_that_are_not_finite_are_refused_with_their_row(bad):
         (np.ones((3, 0)), "at least one row and one column"),
         (np.array([["a"]]), "real numbers"),
         (np.array([[1j]]), "real numbers"),
-        (np.array([[1e151]]), "overflow; rescale"),
     ],
 )
 def test_what_is_not_a_table_of_numbers_is_refused(vectors, message):
     with pytest.raises(ValueError, match=message):
         ExactIndex(vectors)
+
+
+@pytest.mark.parametrize("exponent", [-320, -300, -200, -150, 150, 200, 300])
+def test_rows_at_any_scale_have_the_neighbours_of_the_rows(exponent):
+    vectors, queries, scale = (
+        normal(60, 3),
+        normal(7, 3, seed=1),
+        2.0 ** (exponent * np.log2(10) // 1),
+    )
+    if exponent > -308:  # below, values themselves lose digits
+        vectors, queries = vectors.astype(np.float32), queries.astype(np.float32)
+    vectors, queries = np.float64(vectors), np.float64(queries)
+    index = ExactIndex(vectors * scale)
+    squared, rows = index.query(queries * scale, 5)
+    expected, neighbours = ExactIndex(vectors * scale / scale).query(queries * scale / scale, 5)
+    np.testing.assert_array_equal(rows, neighbours)
+    np.testing.assert_allclose(np.sqrt(squared) * (index.unit / scale), np.sqrt(expected))
+    found = index.query_radius(queries * scale, 1.5 * scale)
+    np.testing.assert_array_equal(
+        found[2], ExactIndex(vectors * scale / scale).query_radius(queries * scale / scale, 1.5)[2]
+    )
+
+
+def test_queries_much_farther_than_the_rows_are_refused():
+    with pytest.raises(ValueError, match="so much farther than the indexed vectors"):
+        ExactIndex(np.full((2, 2), 1e-200)).query(np.ones((1, 2)), 1)
 
 
 @pytest.mark.parametrize("k", [0, 4, 2.5, True])

@@ -76,9 +76,21 @@ def test_an_index_without_radius_search_says_so():
         FaissIndex(normal(300, 4), "NSG8").query_radius(normal(1, 4), 1.0)
 
 
-def test_values_beyond_float32_are_refused():
+@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e200])
+def test_rows_at_any_scale_have_the_neighbours_of_the_rows(scale):
+    vectors, queries = normal(60, 3), normal(7, 3, seed=1)
+    index = FaissIndex(vectors * scale)
+    squared, rows = index.query(queries * scale, 5)
+    expected, neighbours = ExactIndex(vectors).query(queries, 5)
+    np.testing.assert_array_equal(rows, neighbours)
+    np.testing.assert_allclose(
+        np.sqrt(squared) * (index.unit / scale), np.sqrt(expected), rtol=1e-4
+    )
+
+
+def test_queries_beyond_float32_are_refused():
     with pytest.raises(ValueError, match="overflow faiss' float32"):
-        FaissIndex([[1e30]])
+        FaissIndex([[1.0]]).query([[1e30]], 1)
 
 
 def test_without_faiss_the_message_names_the_extra(monkeypatch):

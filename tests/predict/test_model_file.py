@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import json
 import os
@@ -65,16 +66,21 @@ def _queries() -> pd.DataFrame:
     return pd.DataFrame(X, columns=list("abcde")).assign(colour="red")
 
 
-def _rewrite(path: Path, change: Any) -> Path:
-    """Rewrite a model file with its structure and members changed."""
+def _rewrite(path: Path, change: Any, *, signed: bool = True) -> Path:
+    """Rewrite a model file with its structure and members changed, digests as well if signed."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    structure = json.loads(members.pop("model.json"))
+    digest, structure = members.pop("model.sha256"), json.loads(members.pop("model.json"))
     structure = change(structure, members) or structure
+    if signed and isinstance(structure, dict):
+        arrays = [members[f"{i}.npy"] for i in range(len(structure.get("digests", [])))]
+        structure["digests"] = [hashlib.sha256(data).hexdigest() for data in arrays]
+        digest = hashlib.sha256(json.dumps(structure).encode()).hexdigest().encode()
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in members.items():
             archive.writestr(name, data)
         archive.writestr("model.json", json.dumps(structure))
+        archive.writestr("model.sha256", digest)
     return path
 
 
@@ -395,7 +401,7 @@ def test_a_directory_and_a_missing_file_are_refused(tmp_path):
 
 def test_a_file_of_a_newer_format_says_what_to_do(saved):
     def newer(structure: Any, members: Any) -> None:
-        structure["format_version"] = 2
+        structure["format_version"] = 3
         structure["vicinal_version"] = "9.1"
         structure["model"] = {"something": "new"}
 
@@ -647,3 +653,162 @@ def test_loading_hostile_files_starts_nothing_the_interpreter_can_see(saved, tmp
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == []
     assert not (tmp_path / "ran").exists()
+
+
+def _predictor(structure: Any) -> Any:
+    return structure["model"]["state"]["steps"][-1]["tuple"][1]["state"]
+
+
+def _npy(array: Any) -> bytes:
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.asarray(array))
+    return file.getvalue()
+
+
+def _claim(shape: tuple[int, ...], descr: str) -> bytes:
+    """Return the header of an array without its entries."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        file, {"shape": shape, "fortran_order": False, "descr": descr}
+    )
+    return file.getvalue()
+
+
+def test_an_edit_that_leaves_the_digests_is_refused(saved):
+    def edit(structure: Any, members: Any) -> None:
+        _predictor(structure)["n_neighbors"] = 1
+
+    with pytest.raises(ValueError, match="not the one that was written"):
+        load_model(_rewrite(saved, edit, signed=False))
+
+
+def test_an_array_that_is_not_the_one_written_is_refused(saved):
+    def edit(structure: Any, members: Any) -> None:
+        data = bytearray(members["0.npy"])
+        data[-1] ^= 1
+        members["0.npy"] = bytes(data)
+
+    with pytest.raises(ValueError, match="array 0 is not the one that was written"):
+        load_model(_rewrite(saved, edit, signed=False))
+
+
+def test_a_file_of_before_there_were_digests_is_read(model, saved):
+    def older(structure: Any, members: Any) -> None:
+        del structure["digests"]
+        structure["format_version"] = 1
+
+    loaded = load_model(_rewrite(saved, older, signed=False))
+    assert (loaded.predict(_queries()) == model.predict(_queries())).all()
+
+
+@pytest.mark.parametrize("version", [True, 0, -1, 1.0, "2", None])
+def test_a_format_that_is_no_positive_whole_number_is_refused(saved, version):
+    def edit(structure: Any, members: Any) -> None:
+        structure["format_version"] = version
+
+    with pytest.raises(ValueError, match="can be trusted"):
+        load_model(_rewrite(saved, edit))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [_claim((10**10,), "<U0"), _claim((0, 10**12), "<f8"), _claim((0, 2**40), "|S0")],
+    ids=["entries of no size", "a wide nothing", "both"],
+)
+def test_an_array_that_holds_nothing_asks_for_no_memory(saved, data):
+    def edit(structure: Any, members: Any) -> None:
+        members["0.npy"] = data
+
+    with pytest.raises(ValueError, match="can be trusted"):
+        load_model(_rewrite(saved, edit))
+
+
+def test_an_array_referred_to_again_and_again_is_refused(saved):
+    def edit(structure: Any, members: Any) -> None:
+        _predictor(structure)["extra"] = [{"array": 0}] * 50
+
+    with pytest.raises(ValueError, match="more than 8 times"):
+        load_model(_rewrite(saved, edit))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in the file system")
+def test_a_pipe_is_refused_without_waiting_for_its_other_end(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="a device or a pipe"):
+        load_model(tmp_path / "pipe")
+
+
+BROKEN: dict[str, tuple[dict[str, Any], str]] = {
+    "fewer labels than rows": ({"_codes": np.zeros(3, np.int64)}, "targets"),
+    "labels of two columns": ({"_codes": np.zeros((90, 1), np.int64)}, "not numbers of classes"),
+    "labels that are no array": ({"_codes": 3}, "no arrays"),
+    "weights of other rows": ({"_weights": np.ones(4)}, "weights are not 90"),
+    "weights that are not numbers": ({"_weights": np.full(90, np.nan)}, "not finite"),
+    "row numbers beyond": ({"_rows": np.arange(90) + 1}, "row numbers"),
+    "more neighbours than rows": ({"n_neighbors": 91}, "n_neighbors is 91"),
+    "a metric that is none": ({"metric_": "LDA"}, "no estimator"),
+    "an index that is none": ({"_index": [1, 2]}, "no index"),
+    "a method shadowed": ({"predict": None}, "has as a method"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_parts_that_do_not_go_together_are_refused_at_load(saved, case):
+    values, message = BROKEN[case]
+
+    def edit(structure: Any, members: Any) -> None:
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                number = len(structure["digests"])
+                members[f"{number}.npy"] = _npy(value)
+                structure["digests"].append("")
+                value = {"array": number}
+            _predictor(structure)[name] = value
+
+    with pytest.raises(ValueError, match=message):
+        load_model(_rewrite(saved, edit))
+
+
+@pytest.mark.parametrize(
+    ("components", "message"),
+    [
+        (np.full((2, 4), np.nan), "not finite"),
+        (np.ones((2, 7)), "7 wide"),
+        (np.ones(4), "no array of numbers"),
+        (np.array([["a"]]), "no array of numbers"),
+    ],
+)
+def test_a_map_that_fits_nothing_is_refused_at_load(saved, components, message):
+    def edit(structure: Any, members: Any) -> None:
+        number = _predictor(structure)["metric_"]["state"]["components_"]["array"]
+        members[f"{number}.npy"] = _npy(components)
+
+    with pytest.raises(ValueError, match=message):
+        load_model(_rewrite(saved, edit))
+
+
+def test_targets_that_are_not_finite_are_refused_at_load(tmp_path):
+    X, y = _points()
+    save_model(KNNRegressor(2).fit(X, y), tmp_path / "m.vicinal")
+
+    def edit(structure: Any, members: Any) -> None:
+        number = structure["model"]["state"]["_targets"]["array"]
+        members[f"{number}.npy"] = _npy(np.full(90, np.inf))
+
+    with pytest.raises(ValueError, match="targets are not finite"):
+        load_model(_rewrite(tmp_path / "m.vicinal", edit))
+
+
+@pytest.mark.parametrize("factory", ["IVF99999999,Flat", "HNSW32000", "Dummy", "Flat" * 40, 7])
+def test_an_index_of_faiss_is_built_only_from_known_parts_of_a_size_the_rows_allow(
+    tmp_path, factory
+):
+    pytest.importorskip("faiss", reason="needs the extra faiss")
+    X, y = _points()
+    save_model(KNNClassifier(2, index="faiss").fit(X, y), tmp_path / "m.vicinal")
+
+    def edit(structure: Any, members: Any) -> None:
+        structure["model"]["state"]["_index"]["arguments"]["factory"] = factory
+
+    with pytest.raises(ValueError, match="no index is built"):
+        load_model(_rewrite(tmp_path / "m.vicinal", edit))

@@ -7,7 +7,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from vicinal.report._palette import DARK, LIGHT, N_STEPS, css_variables, sequential_rgb
+from vicinal.report._palette import (
+    DARK,
+    DARK_STEPS,
+    LIGHT,
+    LIGHT_STEPS,
+    N_STEPS,
+    css_variables,
+)
 
 # Full dichromacy in linear RGB (Machado, Oliveira and Fernandes, 2009).
 VISION = {
@@ -58,10 +65,10 @@ def test_colours_stand_out_from_their_paper() -> None:
     assert min(contrast(code, "#1a1d21") for code in DARK) > 3
 
 
-def test_the_continuous_scale_only_ever_gets_brighter() -> None:
-    brightness = sequential_rgb(np.linspace(0, 1, 50)) @ [0.2126, 0.7152, 0.0722]
+@pytest.mark.parametrize("steps", [LIGHT_STEPS, DARK_STEPS], ids=["light", "dark"])
+def test_the_continuous_scale_only_ever_gets_brighter(steps: tuple[str, ...]) -> None:
+    brightness = [float(linear(code) @ [0.2126, 0.7152, 0.0722]) for code in steps]
     assert (np.diff(brightness) > 0).all()
-    assert sequential_rgb(np.zeros((2, 3))).shape == (2, 3, 3)
 
 
 def test_both_modes_define_the_same_names() -> None:

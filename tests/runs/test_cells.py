@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from vicinal.runs import Cell, Setting, Source
-from vicinal.runs._cells import cell_from_json, cell_to_json, record_key
+from vicinal.runs._cells import record_from_json, record_key
 
 SETTING = Setting(
     Source("wine.csv", "/somewhere/wine.csv", "kind", digest="abc"),
@@ -21,7 +21,7 @@ CELL = Cell(SETTING, 1, "mlng", (3, 7), {"max_iter": 5})
 
 
 def test_a_cell_survives_the_trip_to_a_worker():
-    assert cell_from_json(json.loads(json.dumps(cell_to_json(CELL)))) == CELL
+    assert record_from_json(Cell, json.loads(json.dumps(asdict(CELL)))) == CELL
 
 
 def test_the_key_does_not_depend_on_the_place_of_the_file_nor_on_the_other_k():

@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vicinal import __version__
-from vicinal.cli._options import (
-    Data,
-    Fresh,
-    JsonCopy,
-    Methods,
-    Out,
-    Target,
-    check_output,
-    find_own_learners,
-    split_names,
-    split_numbers,
-    write_json,
-)
+from vicinal.cli import _options as cli
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,45 +17,40 @@ Option = typer.Option
 
 
 def bench(
-    data: Data = "digits",
-    target: Target = None,
-    methods: Methods = None,
+    data: cli.Data = "digits",
+    target: cli.Target = None,
+    methods: cli.Methods = None,
     sizes: Annotated[
         str | None,
         Option(help="Numbers of rows to sample, separated by commas.", show_default=False),
     ] = None,
     k: Annotated[int, Option("--k", help="Number of neighbours.")] = 3,
     seed: Annotated[int, Option(help="Seed of samples and learners.")] = 0,
-    out: Out = None,
-    fresh: Fresh = False,
-    json: JsonCopy = None,
+    out: cli.Out = None,
+    fresh: cli.Fresh = False,
+    json: cli.JsonCopy = None,
 ) -> None:
     """Measure the CPU-seconds and the memory of a fit as the rows grow.
 
     Each method is fitted on samples of rising size; the growth is the slope of log time against
     log rows (1 is linear, 2 quadratic). Compilation is done beforehand and not counted.
     """
-    from vicinal.cli._console import RunDisplay, describe_cell_of_many, explain_stop, make_console
+    from vicinal.cli._console import describe_cell_of_many, make_console, running
     from vicinal.comparison import find_source, measure_growth, plan_growth
     from vicinal.runs import RUNS, RunFolder, run_cells
 
-    check_output(json)
+    cli.check_output(json)
     source = find_source(data, target=target)
-    names = None if methods is None else split_names(methods)
-    find_own_learners(names or ())
-    rows = None if sizes is None else split_numbers(sizes, "--sizes")
-    cells = plan_growth(source, rows, methods=names, k=k, seed=seed)
+    rows = None if sizes is None else cli.split_numbers(sizes, "--sizes")
+    cells = plan_growth(source, rows, methods=cli.split_methods(methods), k=k, seed=seed)
     path = out or RUNS / f"bench-{Path(source.name).stem}"
-    errors, output = make_console(stderr=True), make_console()
-    with (
-        RunDisplay(errors, describe_cell_of_many) as display,
-        explain_stop(errors, display),
-        RunFolder(path, fresh=fresh) as folder,
-    ):
+    with running(describe_cell_of_many) as display, RunFolder(path, fresh=fresh) as folder:
         records = run_cells(cells, folder, listener=display)
     growths = measure_growth(records)
-    output.print(_table(growths))
-    write_json(json, {"version": __version__, "records": [_as_record(r) for r in records]})
+    make_console().print(_table(growths))
+    # One fold has no spread; names are those that all commands use.
+    told = [{**record, "error_mean": record.get("error"), "error_sd": None} for record in records]
+    cli.write_json(json, {"version": __version__, "records": told})
     if not growths:
         raise typer.Exit(1)
 
@@ -76,20 +59,13 @@ def _table(growths: list[Any]) -> Table:
     from rich.table import Table
 
     table = Table(title="CPU-seconds of a fit", box=None, title_justify="left")
-    table.add_column("method")
     sizes = sorted({n for growth in growths for n in growth.n_train})
-    for rows in sizes:
-        table.add_column(f"{rows:,} rows", justify="right")
-    table.add_column("growth", justify="right")
-    table.add_column("peak MB", justify="right")
+    table.add_column("method")
+    for head in (*(f"{rows:,} rows" for rows in sizes), "growth", "peak MB"):
+        table.add_column(head, justify="right")
     for growth in growths:
         slope = "" if growth.exponent is None else f"n^{growth.exponent:.1f}"
         taken = dict(zip(growth.n_train, growth.fit_cpu_seconds, strict=True))
         seconds = [f"{taken[rows]:.2f}" if rows in taken else "failed" for rows in sizes]
         table.add_row(growth.method, *seconds, slope, f"{max(growth.peak_mb):.0f}")
     return table
-
-
-def _as_record(record: dict[str, Any]) -> dict[str, Any]:
-    """A measurement under the names all commands use; one fold has no spread."""
-    return {**record, "error_mean": record.get("error"), "error_sd": None}

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 from typing import Annotated, Any
 
 import typer
 
-from vicinal.cli._options import (
-    Data,
-    Fresh,
-    Impute,
-    Jobs,
-    JsonCopy,
-    Methods,
-    Out,
-    Target,
-    TaskName,
-    check_jobs,
-    check_output,
-    find_own_learners,
-    split_names,
-    split_numbers,
-)
+from vicinal.cli import _options as cli
 
 Option = typer.Option
 
 
 def compare(
-    data: Data,
-    target: Target = None,
-    methods: Methods = None,
+    data: cli.Data,
+    target: cli.Target = None,
+    methods: cli.Methods = None,
     k: Annotated[str, Option("--k", help="Numbers of neighbours, separated by commas.")] = "3,7",
     references: Annotated[
         bool, Option("--references", help="Measure boosting, a forest, an SVM and the like too.")
@@ -40,18 +26,16 @@ def compare(
     ] = "auto",
     folds: Annotated[int, Option(help="Folds, for kfold and grouped.")] = 5,
     repeats: Annotated[int, Option(help="Random splits, for repeated.")] = 10,
-    scale: Annotated[
-        str, Option(help="zscore, histogram, unit (rows of length 1) or none.")
-    ] = "zscore",
-    pca: Annotated[int | None, Option(help="Keep so many principal components.")] = None,
-    task: TaskName = None,
-    impute: Impute = False,
+    scale: cli.Scale = "zscore",
+    pca: cli.Components = None,
+    task: cli.TaskName = None,
+    impute: cli.Impute = False,
     limit: Annotated[int | None, Option(help="Take a random sample of so many rows.")] = None,
     seed: Annotated[int, Option(help="Seed of folds, samples and learners.")] = 0,
-    jobs: Jobs = 1,
-    out: Out = None,
-    fresh: Fresh = False,
-    json: JsonCopy = None,
+    jobs: cli.Jobs = 1,
+    out: cli.Out = None,
+    fresh: cli.Fresh = False,
+    json: cli.JsonCopy = None,
     no_report: Annotated[bool, Option("--no-report", help="Do not write the page.")] = False,
 ) -> None:
     """Compare learned metrics with the Euclidean distance, on the same folds.
@@ -60,14 +44,12 @@ def compare(
     and the same command goes on from there. At the end the folder holds
     results.json and report.html.
     """
-    check_jobs(jobs)
-    check_output(json, "--json")
-    names = None if methods is None else split_names(methods)
-    find_own_learners(names or ())
+    cli.check_output(json, "--json")
+    names = cli.split_methods(methods)
     asked: dict[str, Any] = {
-        "methods": names, "k": split_numbers(k), "references": references, "protocol": protocol,
-        "n_folds": folds, "n_repeats": repeats, "scale": scale, "n_components": pca, "task": task,
-        "impute": impute, "limit": limit, "random_state": seed, "n_jobs": jobs,
+        "methods": names, "k": cli.split_numbers(k), "references": references, "n_folds": folds,
+        "protocol": protocol, "n_repeats": repeats, "scale": scale, "n_components": pca,
+        "task": task, "impute": impute, "limit": limit, "random_state": seed, "n_jobs": jobs,
         "out": True if out is None else out, "fresh": fresh,
     }  # fmt: skip
     found = _run(data, target, asked)
@@ -79,19 +61,24 @@ def compare(
 
 
 def _run(data: str, target: str | None, asked: dict[str, Any]) -> Any:
-    from vicinal.cli._console import RunDisplay, explain_stop, make_console
+    from vicinal.cli._console import running
 
-    console = make_console(stderr=True)
-    with RunDisplay(console) as display, explain_stop(console, display):
+    with running() as display:
         display.say(f"reading {data}")
         from vicinal.comparison import compare
 
+        Thread(target=_load_page, daemon=True).start()
         return compare(data, target, **asked, listener=display)
+
+
+def _load_page() -> None:
+    """Load what the result is shown with, while workers measure."""
+
+    from vicinal.report import render_page, render_table  # noqa: F401
 
 
 def _show(found: Any, json: Path | None, *, page: bool) -> None:
     from vicinal.cli._console import make_console
-    from vicinal.cli._options import saving
     from vicinal.report import render_table
 
     output = make_console()
@@ -101,6 +88,6 @@ def _show(found: Any, json: Path | None, *, page: bool) -> None:
     files |= {json: found.to_json} if json is not None else {}
     files |= {found.folder / "report.html": found.report} if page else {}
     for file, write in files.items():
-        with saving(file):
+        with cli.saving(file):
             write(file)
         output.print(str(file), markup=False, soft_wrap=True)

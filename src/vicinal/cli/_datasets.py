@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vicinal.cli._options import Json, check_output, print_text, say, write_json
+from vicinal import __version__
+from vicinal.cli import _options as cli
 
 if TYPE_CHECKING:
     from vicinal.data import Entry
@@ -22,7 +23,7 @@ def datasets(
     present: Annotated[
         bool, typer.Option("--present", help="List only what is on this computer.")
     ] = False,
-    json: Json = None,
+    json: cli.Json = None,
 ) -> None:
     """List the known data sets, where they are and how large; or tell all about some of them.
 
@@ -30,16 +31,16 @@ def datasets(
     """
     from vicinal.data import get_entry, list_datasets
 
-    check_output(json, "--json")
+    cli.check_output(json, "--json")
     records = [describe(get_entry(name)) for name in names or list_datasets()]
     if present:
         records = [record for record in records if record["where"] != "absent"]
-    write_json(json, _content(records))
+    cli.write_json(json, {"version": __version__, "datasets": records})
     if names:
-        print_text("\n".join(detail(record) for record in records))
+        cli.print_text("\n".join(detail(record) for record in records))
         return
     show(records)
-    say(summarise(records))
+    cli.say(summarise(records))
 
 
 def describe(entry: Entry) -> dict[str, Any]:
@@ -73,19 +74,11 @@ def describe(entry: Entry) -> dict[str, Any]:
     }
 
 
-def cells_of(record: dict[str, Any]) -> tuple[str, ...]:
-    """Return one line of the list, in the order of ``COLUMNS``."""
+def line_of(record: dict[str, Any]) -> dict[str, str]:
+    """Return one line of the list, by column."""
+    kept = {name: str(record[name]) for name in COLUMNS if name in record}
     target = f"{record['classes']} classes" if record["classes"] else "real"
-    return (
-        record["name"],
-        str(record["rows"]),
-        str(record["features"]),
-        target,
-        record["protocol"],
-        record["where"],
-        format_size(record["bytes"]),
-        record["licence"],
-    )
+    return kept | {"target": target, "size": format_size(record["bytes"])}
 
 
 def format_size(n_bytes: int) -> str:
@@ -97,30 +90,22 @@ def show(records: list[dict[str, Any]]) -> None:
     """Print a table on a terminal, and lines of columns parted by tabs elsewhere."""
     from vicinal.cli._console import make_console
 
-    console = make_console()
+    console, lines = make_console(), [line_of(record) for record in records]
     if not console.is_terminal:
-        lines = [COLUMNS, *map(cells_of, records)]
-        print_text("".join("\t".join(line) + "\n" for line in lines))
+        told = [COLUMNS, *([line[name] for name in COLUMNS] for line in lines)]
+        cli.print_text("".join("\t".join(words) + "\n" for words in told))
         return
     from rich.table import Table
 
-    lines = [
-        (name, f"{rows} × {features}", *others)
-        for name, rows, features, *others in map(cells_of, records)
-    ]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for index, column in enumerate(("name", "rows × features", *COLUMNS[3:])):
+    for name in COLUMNS:
         # On a narrow terminal the licence is cut short; every set keeps to one line.
-        width = max(len(line[index]) for line in (*lines, (column,) * len(COLUMNS)))
-        right = column in ("rows × features", "size")
-        table.add_column(
-            column,
-            justify="right" if right else "left",
-            no_wrap=True,
-            min_width=None if column == "licence" else width,
-        )
-    for record, line in zip(records, lines, strict=True):
-        table.add_row(*line, style="dim" if record["where"] == "absent" else None)
+        width = None if name == "licence" else max(len(line[name]) for line in lines)
+        right = name in ("rows", "features", "size")
+        table.add_column(name, justify="right" if right else "left", no_wrap=True, min_width=width)
+    for line in lines:
+        style = "dim" if line["where"] == "absent" else None
+        table.add_row(*(line[name] for name in COLUMNS), style=style)
     console.print(table)
 
 
@@ -161,9 +146,3 @@ def summarise(records: list[dict[str, Any]]) -> str:
         f"{len(here)} of {len(records)} sets are on this computer "
         f"({format_size(n_bytes) or '0 MB'}). {folder}; the cache is {cache_folder()}."
     )
-
-
-def _content(records: list[dict[str, Any]]) -> dict[str, Any]:
-    from vicinal import __version__
-
-    return {"version": __version__, "datasets": records}

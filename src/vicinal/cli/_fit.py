@@ -7,28 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from vicinal.cli._options import (
-    Data,
-    Impute,
-    Json,
-    Split,
-    Target,
-    TaskName,
-    check_output,
-    find_own_learners,
-    format_error,
-    saving,
-    say,
-    working,
-    write_json,
-)
+from vicinal.cli import _options as cli
 
 Option = typer.Option
 N_SHOWN = 5
 
 
 def fit(
-    data: Data,
+    data: cli.Data,
     out: Annotated[Path, Option("--out", "-o", help="The model file to write.")],
     method: Annotated[
         str | None,
@@ -38,36 +24,36 @@ def fit(
         ),
     ] = None,
     k: Annotated[int, Option("--k", help="The number of neighbours.")] = 5,
-    target: Target = None,
-    split: Split = "all",
-    scale: Annotated[str, Option(help="zscore, histogram, unit or none.")] = "zscore",
-    pca: Annotated[int | None, Option(help="Keep so many principal components.")] = None,
-    task: TaskName = None,
-    impute: Impute = False,
+    target: cli.Target = None,
+    split: cli.Split = "all",
+    scale: cli.Scale = "zscore",
+    pca: cli.Components = None,
+    task: cli.TaskName = None,
+    impute: cli.Impute = False,
     seed: Annotated[int, Option(help="Seed of the learner and of the held-out rows.")] = 0,
     no_error: Annotated[
         bool, Option("--no-error", help="Skip the held-out error, which costs a second fit.")
     ] = False,
-    json: Json = None,
+    json: cli.Json = None,
 ) -> None:
     """Learn a metric from a table and write a model file for predict and neighbors.
 
     The model is fitted on all rows. Its error is measured apart: on a quarter of the rows, by a
     model fitted on the other three.
     """
-    check_output(out, "--out", [data])
-    check_output(json, "--json", [data, out])
-    find_own_learners([method or ""])
-    with working(f"reading {data}"):
+    cli.check_output(out, "--out", [data])
+    cli.check_output(json, "--json", [data, out])
+    cli.find_own_learners([method or ""])
+    with cli.working(f"reading {data}"):
         from vicinal.comparison import fit_table, read_training_rows
 
         rows = read_training_rows(data, target, task=task, split=split)
     options: dict[str, Any] = {"k": k, "scale": scale, "n_components": pca}
-    with working(f"fitting {method or 'a metric'} on {len(rows.features):,} rows"):
+    with cli.working(f"fitting {method or 'a metric'} on {len(rows.features):,} rows"):
         fitted = fit_table(rows, method, impute=impute, seed=seed, check=not no_error, **options)
     record = describe(rows, fitted, k, seed)
     _save(out, fitted, record, target=rows.target_name, split=split, scale=scale, pca=pca)
-    write_json(json, {"version": record["version"], "records": [record]})
+    cli.write_json(json, {"version": record["version"], "records": [record]})
     _print(out, rows, fitted, record)
 
 
@@ -97,7 +83,7 @@ def describe(rows: Any, fitted: Any, k: int, seed: int) -> dict[str, Any]:
 def _save(out: Path, fitted: Any, record: dict[str, Any], **settings: Any) -> None:
     from vicinal.predict import save_model
 
-    with saving(out):
+    with cli.saving(out):
         save_model(fitted.model, out, **record, **settings)
 
 
@@ -112,11 +98,11 @@ def _print(out: Path, rows: Any, fitted: Any, record: dict[str, Any]) -> None:
     if fitted.error is not None:
         lines.append(
             f"error on {fitted.n_held_out:,} held-out rows: "
-            f"{format_error(fitted.error, fitted.task)} "
-            f"(Euclidean: {format_error(fitted.plain_error, fitted.task)})"
+            f"{cli.format_error(fitted.error, fitted.task)} "
+            f"(Euclidean: {cli.format_error(fitted.plain_error, fitted.task)})"
         )
     if fitted.relevance:
         top = ", ".join(f"{name} {100 * share:.0f} %" for name, share in fitted.relevance[:N_SHOWN])
         lines.append(f"features that weigh most in the distance: {top}")
     for line in [*lines, *(f"note: {note}" for note in fitted.notes), f"model: {out}"]:
-        say(line, err=False)
+        cli.say(line, err=False)

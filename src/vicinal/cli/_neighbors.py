@@ -6,19 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from vicinal.cli._options import (
-    Data,
-    Json,
-    ModelFile,
-    Split,
-    check_output,
-    csv_text,
-    plain,
-    print_text,
-    say,
-    working,
-    write_json,
-)
+from vicinal.cli import _options as cli
 from vicinal.cli._predict import load_with_rows
 
 Option = typer.Option
@@ -27,8 +15,8 @@ MOST_IN_TABLE = 10
 
 
 def neighbors(
-    model: ModelFile,
-    data: Data,
+    model: cli.ModelFile,
+    data: cli.Data,
     row: Annotated[
         list[int] | None, Option("--row", help="A row of DATA, from 0; may be given again.")
     ] = None,
@@ -36,8 +24,9 @@ def neighbors(
         int | None, Option("--k", help="How many; as many as the model asks by default.")
     ] = None,
     format: Annotated[str, Option("--format", help="table, csv or json.")] = "table",
-    split: Split = "all",
-    json: Json = None,
+    split: cli.Split = "all",
+    formulas: cli.Formulas = False,
+    json: cli.Json = None,
 ) -> None:
     """List the nearest training rows of each row, with distances and labels.
 
@@ -48,20 +37,20 @@ def neighbors(
         raise ValueError(f"--format must be one of {', '.join(FORMATS)}; got {format!r}.")
     if k is not None and k < 1:
         raise ValueError(f"--k must be at least 1, got {k}.")
-    check_output(json, "--json", [data, model])
-    with working(f"reading {model} and {data}"):
+    cli.check_output(json, "--json", [data, model])
+    with cli.working(f"reading {model} and {data}"):
         fitted, facts, rows = load_with_rows(model, data, split)
     asked = choose_rows(row, len(rows.features), limit=MOST_IN_TABLE if format == "table" else None)
-    with working(f"searching among {facts['n_train']:,} rows"):
+    with cli.working(f"searching among {facts['n_train']:,} rows"):
         found = search(fitted, rows.features.iloc[asked], asked, facts["k"] if k is None else k)
     content = {"version": facts["version"], "model": facts["method"], "neighbors": found}
-    write_json(json, content)
+    cli.write_json(json, content)
     if format == "json":
         import json as json_format
 
-        print_text(json_format.dumps(content, indent=1, allow_nan=False) + "\n")
+        cli.print_text(json_format.dumps(content, indent=1, allow_nan=False) + "\n")
     elif format == "csv":
-        print_text(csv_text(HEADER, flatten(found)))
+        cli.print_text(cli.csv_text(HEADER, flatten(found), formulas=formulas))
     else:
         _print_table(found, facts["target"], len(rows.features))
 
@@ -88,7 +77,7 @@ def search(fitted: Any, features: Any, asked: list[int], k: int) -> list[dict[st
         {
             "row": number,
             "neighbors": [
-                {"row": int(i), "distance": float(d), "label": plain(label)}
+                {"row": int(i), "distance": float(d), "label": cli.plain(label)}
                 for d, i, label in zip(distances[n], indices[n], labels[n], strict=True)
             ],
         }
@@ -119,4 +108,6 @@ def _print_table(found: list[dict[str, Any]], target: str, n_rows: int) -> None:
         table.add_row(shown, str(rank), str(near), f"{distance:.6g}", str(label))
     make_console().print(table)
     if len(found) < n_rows and len(found) == MOST_IN_TABLE:
-        say(f"the first {MOST_IN_TABLE} of {n_rows:,} rows; choose with --row, or use --format csv")
+        cli.say(
+            f"the first {MOST_IN_TABLE} of {n_rows:,} rows; choose with --row, or use --format csv"
+        )

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vicinal._printable import neutral_cell, printable
 from vicinal.methods import METHODS
 
 Option = typer.Option
@@ -32,9 +33,14 @@ Target = Annotated[str | None, Option(help="The column to predict, for a file.")
 TaskName = Annotated[str | None, Option("--task", help="classification or regression, for a file.")]
 Impute = Annotated[bool, Option("--impute", help="Fill in missing values of a file.")]
 Methods = Annotated[str | None, Option(help=METHODS_HELP, show_default="all that suit the task")]
-Jobs = Annotated[int, Option(help="Processes to work in.")]
+Scale = Annotated[str, Option(help="zscore, histogram, unit (rows of length 1) or none.")]
+Components = Annotated[int | None, Option("--pca", help="Keep so many principal components.")]
+Jobs = Annotated[int, Option(help="Processes to work in.", min=1)]
 Out = Annotated[Path | None, Option(help="The run folder.", show_default=False)]
 Fresh = Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")]
+Formulas = Annotated[
+    bool, Option("--formulas", help="Leave CSV cells that spreadsheets run as formulas alone.")
+]
 Json = Annotated[Path | None, Option("--json", help="Write the results here as JSON.")]
 JsonCopy = Annotated[Path | None, Option("--json", help="Write the results here too.")]
 
@@ -47,6 +53,13 @@ def split_names(text: str, option: str = "--methods") -> list[str]:
     return names
 
 
+def split_methods(text: str | None) -> list[str] | None:
+    """Return the names of some methods, separated by commas; None is left to the library."""
+    names = None if text is None else split_names(text)
+    find_own_learners(names or ())
+    return names
+
+
 def split_numbers(text: str, option: str = "--k") -> list[int]:
     """Return the whole numbers of a list separated by commas."""
     try:
@@ -55,12 +68,6 @@ def split_numbers(text: str, option: str = "--k") -> list[int]:
         raise ValueError(
             f"{option} takes whole numbers separated by commas, such as 3,7; got {text!r}."
         ) from None
-
-
-def check_jobs(jobs: int) -> None:
-    """Refuse fewer than one process."""
-    if jobs < 1:
-        raise ValueError(f"--jobs must be at least 1, got {jobs}.")
 
 
 def find_own_learners(names: Iterable[str]) -> None:
@@ -124,7 +131,7 @@ def saving(path: Path) -> Iterator[None]:
 
 def say(text: str, *, err: bool = True) -> None:
     """Print a line, on standard error unless told otherwise."""
-    typer.echo(text, err=err)
+    typer.echo(printable(text), err=err)
 
 
 def write_file(path: Path, text: str) -> None:
@@ -141,18 +148,20 @@ def write_json(path: Path | None, content: Mapping[str, Any]) -> None:
         write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows as CSV."""
+def csv_text(
+    header: Sequence[str], rows: Iterable[Sequence[Any]], *, formulas: bool = False
+) -> str:
+    """Return rows as CSV; unless ``formulas``, no cell is one to a spreadsheet."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    for row in (header, *rows):
+        writer.writerow(row if formulas else [neutral_cell(cell) for cell in row])
     return buffer.getvalue()
 
 
 def print_text(text: str) -> None:
-    """Write to standard output as it is."""
-    sys.stdout.write(text)
+    """Write to standard output: as it is to a file or a pipe, harmless to a terminal."""
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
     sys.stdout.flush()
 
 

@@ -7,57 +7,44 @@ from typing import Annotated, Any
 
 import typer
 
-from vicinal.cli._options import (
-    Data,
-    Json,
-    ModelFile,
-    Split,
-    check_output,
-    csv_text,
-    format_error,
-    plain,
-    print_text,
-    say,
-    working,
-    write_file,
-    write_json,
-)
+from vicinal.cli import _options as cli
 
 Option = typer.Option
 
 
 def predict(
-    model: ModelFile,
-    data: Data,
+    model: cli.ModelFile,
+    data: cli.Data,
     out: Annotated[
         Path | None, Option("--out", "-o", help="Write the predictions here as CSV.")
     ] = None,
     proba: Annotated[bool, Option("--proba", help="Add each class's share of the vote.")] = False,
-    split: Split = "all",
-    json: Json = None,
+    split: cli.Split = "all",
+    formulas: cli.Formulas = False,
+    json: cli.Json = None,
 ) -> None:
     """Predict the target of new rows.
 
     Columns are found by name, in any order; columns the model does not know are left alone.
     Where the table has the target too, the error is printed. Rows count from 0.
     """
-    check_output(out, "--out", [data, model])
-    check_output(json, "--json", [data, model])
-    with working(f"reading {model} and {data}"):
+    cli.check_output(out, "--out", [data, model])
+    cli.check_output(json, "--json", [data, model])
+    with cli.working(f"reading {model} and {data}"):
         fitted, facts, rows = load_with_rows(model, data, split)
     if proba and facts["task"] != "classification":
         raise ValueError("--proba is for classification; this model predicts numbers.")
-    with working(f"predicting {len(rows.features):,} rows"):
-        predicted = [plain(value) for value in fitted.predict(rows.features)]
-        shares = fitted.predict_proba(rows.features).tolist() if proba else None
-    classes = [str(plain(name)) for name in fitted[-1].classes_] if proba else []
-    error = _error(predicted, rows, facts["task"])
-    write_json(json, _as_json(facts, rows, predicted, classes, shares, error))
-    text = csv_text(*_as_table(facts["target"], predicted, classes, shares))
+    with cli.working(f"predicting {len(rows.features):,} rows"):
+        predictions = _predict(fitted, rows.features, proba=proba)
+    error = _error([each["prediction"] for each in predictions], rows, facts["task"])
+    record = _record(facts, rows, error)
+    content = {"version": facts.get("version"), "records": [record], "predictions": predictions}
+    cli.write_json(json, content)
+    text = _as_csv(facts["target"], predictions, formulas=formulas)
     if out is None:
-        print_text(text)
+        cli.print_text(text)
     else:
-        write_file(out, text)
+        cli.write_file(out, text)
     _report(out, facts, rows, fitted, error)
 
 
@@ -78,6 +65,18 @@ def load_with_rows(model: Path, data: str, split: str) -> tuple[Any, dict[str, A
     return fitted, facts, read_new_rows(data, facts["target"], split, text_columns)
 
 
+def _predict(fitted: Any, features: Any, *, proba: bool) -> list[dict[str, Any]]:
+    """Return row, prediction and, where asked for, each class's share of the vote."""
+    found = enumerate(map(cli.plain, fitted.predict(features)))
+    predictions = [{"row": i, "prediction": value} for i, value in found]
+    if proba:
+        classes = [str(cli.plain(name)) for name in fitted[-1].classes_]
+        shares = fitted.predict_proba(features).tolist()
+        for each, row in zip(predictions, shares, strict=True):
+            each["shares"] = dict(zip(classes, row, strict=True))
+    return predictions
+
+
 def _error(predicted: list[Any], rows: Any, task: str) -> float | None:
     """Return the error where the true values are all there and say anything."""
     import numpy as np
@@ -95,31 +94,17 @@ def _error(predicted: list[Any], rows: Any, task: str) -> float | None:
     return prediction_error(np.array(predicted), target_numbers(rows.target), "regression")
 
 
-def _as_table(
-    target: str, predicted: list[Any], classes: list[str], shares: list[list[float]] | None
-) -> tuple[list[str], list[list[Any]]]:
-    header = ["row", f"predicted {target}", *(f"share of {name}" for name in classes)]
-    more = shares or [[] for _ in predicted]
-    return header, [[i, value, *more[i]] for i, value in enumerate(predicted)]
-
-
-def _as_json(
-    facts: dict[str, Any],
-    rows: Any,
-    predicted: list[Any],
-    classes: list[str],
-    shares: list[list[float]] | None,
-    error: float | None,
-) -> dict[str, Any]:
+def _record(facts: dict[str, Any], rows: Any, error: float | None) -> dict[str, Any]:
     kept = ("method", "k", "task", "fit_seconds", "n_train", "seed", "version")
-    record = {"dataset": rows.name, "error_mean": error, "error_sd": None}
-    record |= {name: facts.get(name) for name in kept} | {"n_test": len(predicted)}
-    listed: list[dict[str, Any]] = [
-        {"row": i, "prediction": value} for i, value in enumerate(predicted)
-    ]
-    for entry, row in zip(listed, shares or [], strict=False):
-        entry["shares"] = dict(zip(classes, row, strict=True))
-    return {"version": facts.get("version"), "records": [record], "predictions": listed}
+    measured = {"dataset": rows.name, "error_mean": error, "error_sd": None}
+    return measured | {name: facts.get(name) for name in kept} | {"n_test": len(rows.features)}
+
+
+def _as_csv(target: str, predictions: list[dict[str, Any]], *, formulas: bool) -> str:
+    classes = predictions[0].get("shares", {})
+    header = ["row", f"predicted {target}", *(f"share of {name}" for name in classes)]
+    lines = ([p["row"], p["prediction"], *p.get("shares", {}).values()] for p in predictions)
+    return cli.csv_text(header, lines, formulas=formulas)
 
 
 def _report(
@@ -129,11 +114,11 @@ def _report(
     unused = [name for name in map(str, rows.features.columns) if name not in known]
     if unused:
         more = f" and {len(unused) - 10} more" if len(unused) > 10 else ""
-        say(f"note: columns the model does not know: {', '.join(unused[:10])}{more}")
+        cli.say(f"note: columns the model does not know: {', '.join(unused[:10])}{more}")
     if error is not None:
         same = (rows.name, len(rows.features)) == (facts["dataset"], facts["n_train"])
         own = " (these look like the training rows: each is its own neighbour)" if same else ""
-        shown = format_error(error, facts["task"])
-        say(f"error on {len(rows.features):,} rows: {shown}{own}", err=out is None)
+        shown = cli.format_error(error, facts["task"])
+        cli.say(f"error on {len(rows.features):,} rows: {shown}{own}", err=out is None)
     if out is not None:
-        say(f"{len(rows.features):,} predictions: {out}", err=False)
+        cli.say(f"{len(rows.features):,} predictions: {out}", err=False)

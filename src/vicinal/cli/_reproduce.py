@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from vicinal import __version__
+from vicinal.cli import _options as cli
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,10 +42,10 @@ def reproduce(
     quick: Annotated[
         bool, Option("--quick", help="A subsample and two folds: does it run at all?")
     ] = False,
-    jobs: Annotated[int, Option(help="Processes to work in.")] = 1,
+    jobs: cli.Jobs = 1,
     out: Annotated[Path, Option(help="The run folder.")] = FOLDER,
-    fresh: Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")] = False,
-    json: Annotated[Path | None, Option("--json", help="Write the results to this file.")] = None,
+    fresh: cli.Fresh = False,
+    json: cli.Json = None,
     page: Annotated[
         Path | None, Option("--page", help="Write a Markdown page to this file.")
     ] = None,
@@ -52,17 +56,18 @@ def reproduce(
     goes on from there; other experiments may use the same folder. --list --json FILE writes
     the settings of each experiment and what its source leaves open.
     """
-    from vicinal.cli._options import check_jobs, split_numbers
     from vicinal.published import select_experiments
 
     if not names and not show:
         raise ValueError("name experiments to run, such as mlng; see them with --list.")
-    chosen = select_experiments(names or ["all"], None if k is None else split_numbers(k))
+    if quick and page is not None:
+        raise ValueError("--page takes whole runs only; leave out --quick, or --page.")
+    cli.check_output(json, "--json")
+    cli.check_output(page, "--page")
+    chosen = select_experiments(names or ["all"], None if k is None else cli.split_numbers(k))
     if show:
         _list(chosen, json)
         return
-    check_jobs(jobs)
-    _check_files(json, page, quick=quick)
     outcomes = _run(chosen, out, quick=quick, jobs=jobs, fresh=fresh)
     _print(outcomes)
     _write(outcomes, json, page)
@@ -71,12 +76,10 @@ def reproduce(
 
 
 def _list(experiments: Sequence[Experiment], json: Path | None) -> None:
-    from vicinal.published import write_plan
-
-    if json is not None:
-        write_plan(experiments, json)
+    settings = [asdict(experiment) for experiment in experiments]
+    cli.write_json(json, {"version": __version__, "experiments": settings})
     for experiment in experiments:
-        typer.echo(f"{experiment.name}  {_printed(experiment)}")
+        cli.say(f"{experiment.name}  {_printed(experiment)}", err=False)
 
 
 def _printed(experiment: Experiment) -> str:
@@ -88,26 +91,10 @@ def _printed(experiment: Experiment) -> str:
     return f"{experiment.error}{spread}{unit}"
 
 
-def _check_files(json: Path | None, page: Path | None, *, quick: bool) -> None:
-    """Refuse, before the work, files that could not be written after it."""
-    if quick and page is not None:
-        raise ValueError("--page takes whole runs only; leave out --quick, or --page.")
-    for option, path in (("--json", json), ("--page", page)):
-        if path is not None and path.is_dir():
-            raise ValueError(f"{option} {path} is a folder; give the name of a file.")
-        if path is not None and not path.resolve().parent.is_dir():
-            raise ValueError(f"{option} {path}: there is no folder {path.resolve().parent}.")
-
-
 def _run(
     chosen: Sequence[Experiment], out: Path, *, quick: bool, jobs: int, fresh: bool
 ) -> list[Outcome]:
-    from vicinal.cli._console import (
-        RunDisplay,
-        describe_cell_of_many,
-        explain_stop,
-        make_console,
-    )
+    from vicinal.cli._console import describe_cell_of_many, make_console, running
     from vicinal.published import check_data, reproduce
 
     console = make_console(stderr=True)
@@ -115,7 +102,7 @@ def _run(
         console.print(QUICK, style="bold yellow")
     with console.status("looking for the data sets"):
         check_data(chosen)
-    with explain_stop(console, out), RunDisplay(console, describe_cell_of_many) as display:
+    with running(describe_cell_of_many) as display:
         return reproduce(chosen, out, quick=quick, jobs=jobs, fresh=fresh, listener=display)
 
 
@@ -204,9 +191,11 @@ def _by_method_and_scale(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]
 
 
 def _write(outcomes: Sequence[Outcome], json: Path | None, page: Path | None) -> None:
-    from vicinal.published import write_outcomes, write_page
+    from vicinal.published import outcome_record, results_markdown
 
-    for path, write in ((json, write_outcomes), (page, write_page)):
-        if path is not None:
-            write(outcomes, path)
-            typer.echo(str(path))
+    records = [outcome_record(outcome) for outcome in outcomes]
+    cli.write_json(json, {"version": __version__, "records": records})
+    if page is not None:
+        cli.write_file(page, f"# Published results, measured again\n\n{results_markdown(records)}")
+    for path in filter(None, (json, page)):
+        cli.say(str(path), err=False)

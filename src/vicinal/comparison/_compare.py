@@ -12,8 +12,6 @@ from typing import Any
 
 from vicinal._types import Dataset, Task
 from vicinal.comparison._describe import describe_comparison
-from vicinal.comparison._held import hold_rows, source_of, write_held
-from vicinal.comparison._measurer import Measurer
 from vicinal.comparison._plan import Plan, Question
 from vicinal.comparison._sources import check_task, fetch_rows, find_source
 from vicinal.methods import Method, own_method
@@ -115,7 +113,7 @@ def compare(
             "name the learner as 'module:Class'."
         )
     with _staffed(question, asked.held, own, n_jobs) as (workers, question):
-        plan = ask_plan(workers, question)
+        plan = ask_plan(workers, question, {method.name: method for method in own})
         with _opened(plan, out, fresh) as folder:
             records = run_cells(plan.cells, folder, pool=workers, listener=listener, exhibits=True)
             found = describe_comparison(plan, records, folder.path)
@@ -141,6 +139,8 @@ def _find_rows(
         return _Asked(source)
     if y is None:
         raise ValueError("say what to predict (y): targets, or the name of a column of X.")
+    from vicinal.comparison._held import hold_rows, source_of
+
     check_task(task)
     held = hold_rows(X, y, groups=groups, task=task, impute=impute)
     return _Asked(source_of(held, limit), held)
@@ -164,6 +164,8 @@ def _staffed(
 ) -> Iterator[tuple[Workers, Question]]:
     """Whoever does the work: this process, or others, which find held rows in a file."""
     if n_jobs is None:
+        from vicinal.comparison._measurer import Measurer  # with all that learns and searches
+
         with ThisProcess(Measurer(held, own).answer) as workers:
             yield workers, question
         return
@@ -171,13 +173,15 @@ def _staffed(
         raise ValueError(f"there must be at least one process (n_jobs), got {n_jobs}.")
     with TemporaryDirectory(prefix="vicinal-") as place, WorkerPool(n_jobs) as workers:
         if held is not None:
+            from vicinal.comparison._held import write_held
+
             path = Path(place) / "rows.npz"
             write_held(held, path)
             question = replace(question, source=replace(question.source, path=str(path)))
         yield workers, question
 
 
-def ask_plan(workers: Workers, question: Question) -> Plan:
+def ask_plan(workers: Workers, question: Question, own: Mapping[str, Method]) -> Plan:
     """Have a question checked where its rows will be needed.
 
     Raises
@@ -189,7 +193,7 @@ def ask_plan(workers: Workers, question: Question) -> Plan:
     reply = ask(workers, request)
     if "refused" in reply:
         raise ValueError(reply["refused"])
-    return Plan.from_json(reply["plan"])
+    return Plan.from_json(reply["plan"], own)
 
 
 @contextmanager

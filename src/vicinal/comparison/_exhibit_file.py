@@ -14,7 +14,8 @@ import numpy as np
 
 from vicinal._types import AnyArray
 from vicinal._writing import write_atomically
-from vicinal.report import Example, Exhibit, Neighbor
+from vicinal.report import Example, Exhibit
+from vicinal.runs import record_from_json
 
 
 def exhibit_path(folder: Path, key: str) -> Path:
@@ -55,36 +56,15 @@ def read_exhibit(path: Path) -> Exhibit | None:
             arrays: dict[str, Any] = {name: file[name] for name in file.files}
         texts = json.loads(str(arrays.pop("text")))
         rows, pictures = arrays.pop("rows").tolist(), arrays.pop("pictures")
-        return _assemble(texts, arrays, dict(zip(rows, pictures, strict=True)))
+        known = dict(zip(rows, pictures, strict=True))
+        exhibit = record_from_json(Exhibit, texts | arrays)
+        shown = tuple(_with_pictures(example, known) for example in exhibit.examples)
+        return replace(exhibit, examples=shown)
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
         return None
 
 
-def _assemble(
-    texts: dict[str, Any], arrays: dict[str, Any], pictures: dict[int, AnyArray]
-) -> Exhibit:
-    shape = texts.pop("image_shape")
-    lists: dict[str, Any] = {
-        name: tuple(texts.pop(name)) for name in ("feature_names", "directions")
-    }
-    examples = tuple(_example(e, pictures) for e in texts.pop("examples"))
-    image_shape = None if shape is None else tuple(shape)
-    return Exhibit(**texts, **lists, **arrays, examples=examples, image_shape=image_shape)
-
-
-def _example(text: dict[str, Any], pictures: dict[int, AnyArray]) -> Example:
-    sides = {side: tuple(_neighbor(n) for n in text.pop(side)) for side in ("before", "after")}
-    rows = [neighbor.row for side in sides.values() for neighbor in side]
-    return Example(
-        **{
-            **text,
-            **sides,
-            "values": tuple((name, value) for name, value in text["values"]),
-            "images": {row: pictures[row] for row in rows} if pictures else {},
-            "query_image": pictures.get(text["row"]),
-        }
-    )
-
-
-def _neighbor(text: dict[str, Any]) -> Neighbor:
-    return Neighbor(**{**text, "values": tuple(text["values"])})
+def _with_pictures(example: Example, pictures: dict[int, AnyArray]) -> Example:
+    rows = [neighbor.row for neighbor in (*example.before, *example.after)]
+    images = {row: pictures[row] for row in rows} if pictures else {}
+    return replace(example, images=images, query_image=pictures.get(example.row))

@@ -21,12 +21,12 @@ from vicinal.comparison._execute import (
 )
 from vicinal.comparison._exhibit import Side, pick_examples, show_metric
 from vicinal.comparison._exhibit_file import exhibit_path, write_exhibit
-from vicinal.comparison._plan import Question, plan_comparison
+from vicinal.comparison._plan import Question, find_method, plan_comparison
 from vicinal.comparison._rows import FoldKeeper, PreparedFold
 from vicinal.comparison._scoring import predict_from
 from vicinal.methods import EUCLIDEAN, Method, get_method
 from vicinal.report import Exhibit
-from vicinal.runs import Cell, Record, cell_from_json, fail_cell, record_key
+from vicinal.runs import Cell, Record, fail_cell, record_from_json, record_key
 
 
 class Measurer:
@@ -54,11 +54,11 @@ class Measurer:
         if request["do"] == "plan":
             return self._plan(request)
         place = request["exhibits"]
-        cell = cell_from_json(request["cell"])
+        cell = record_from_json(Cell, request["cell"])
         return {"records": self.measure(cell, None if place is None else Path(place))}
 
     def _plan(self, request: dict[str, Any]) -> dict[str, Any]:
-        question = Question.from_json(request["question"])
+        question = record_from_json(Question, request["question"])
         try:
             return {"plan": plan_comparison(question, self.folds, self._own).to_json()}
         except (ValueError, OSError) as error:  # bad input: the caller says so in its own name
@@ -70,7 +70,7 @@ class Measurer:
         What the metric learned is written to the folder ``exhibits``.
         """
         try:
-            method = self._own.get(cell.method) or get_method(cell.method)
+            method = find_method(cell.method, self._own)
             prepared = self.folds.get(cell.setting, cell.fold)
             self._warm_up(cell, method, prepared)
             records, fitted = measure_cell(cell, method, prepared)

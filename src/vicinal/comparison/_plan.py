@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vicinal import __version__
 from vicinal._types import Dataset, Task
-from vicinal.comparison._rows import FoldKeeper
-from vicinal.data import PROTOCOLS
-from vicinal.methods import Method, choose_methods
-from vicinal.runs import RUNS, Cell, Setting, Source, digest_of
+from vicinal.methods import Method, choose_methods, get_method
+from vicinal.runs import RUNS, Cell, Setting, Source, digest_of, record_from_json
+
+if TYPE_CHECKING:
+    from vicinal.comparison._rows import FoldKeeper
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,6 @@ class Question:
     seed: int = 0
     references: bool = False
 
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Question:
-        """Return the question that ``asdict`` made JSON of."""
-        methods = None if value["methods"] is None else tuple(value["methods"])
-        source = Source(**value["source"])
-        return cls(**{**value, "source": source, "methods": methods, "ks": tuple(value["ks"])})
-
 
 @dataclass(frozen=True)
 class Facts:
@@ -53,16 +47,12 @@ class Facts:
 
 @dataclass(frozen=True)
 class Plan:
-    """A comparison that has been checked and only needs to be run.
-
-    ``asked`` are the methods the user named; the others are run for comparison.
-    """
+    """A comparison that has been checked and only needs to be run."""
 
     setting: Setting
     methods: tuple[Method, ...]
     ks: tuple[int, ...]
     n_folds: int
-    asked: tuple[str, ...]
     facts: Facts
 
     @property
@@ -87,24 +77,20 @@ class Plan:
         return RUNS / f"{stem}-{digest_of(self.configuration)[:8]}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan as JSON values; estimator objects stay with their owner."""
-        bare = replace(self, methods=tuple(replace(m, estimator=None) for m in self.methods))
-        return asdict(bare)
+        """Return the plan as JSON values; of methods their names, as estimators may be objects."""
+        bare = asdict(replace(self, methods=()))
+        return bare | {"methods": [method.name for method in self.methods]}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Plan:
-        """Return the plan :meth:`to_json` wrote."""
-        setting = dict(value["setting"])
-        source = Source(**setting.pop("source"))
-        methods = (Method(**{**m, "tasks": tuple(m["tasks"])}) for m in value["methods"])
-        return cls(
-            setting=Setting(source, **setting),
-            methods=tuple(methods),
-            ks=tuple(value["ks"]),
-            n_folds=value["n_folds"],
-            asked=tuple(value["asked"]),
-            facts=Facts(**value["facts"]),
-        )
+    def from_json(cls, value: Mapping[str, Any], own: Mapping[str, Method]) -> Plan:
+        """Return the plan :meth:`to_json` wrote; ``own`` are methods that no table knows."""
+        plan = record_from_json(cls, {**value, "methods": []})
+        return replace(plan, methods=tuple(find_method(m, own) for m in value["methods"]))
+
+
+def find_method(name: str, own: Mapping[str, Method]) -> Method:
+    """Return one of the user's own methods, or one of the table."""
+    return own.get(name) or get_method(name)
 
 
 def plan_cells(
@@ -145,6 +131,8 @@ def plan_comparison(
     ValueError
         For anything that would fail on every fold.
     """
+    from vicinal.comparison._rows import FoldKeeper  # where rows are, not where they are asked of
+
     keeper = keeper or FoldKeeper()
     if question.seed < 0:
         raise ValueError(f"the seed must not be negative, got {question.seed}.")
@@ -160,18 +148,12 @@ def plan_comparison(
     keeper.get(setting, 0)  # what the preparation refuses, it refuses here
     named = None if question.methods is None else [(own or {}).get(m, m) for m in question.methods]
     chosen = choose_methods(named, dataset.task, references=question.references)
-    asked = choose_methods(named, dataset.task, references=question.references, add=())
-    return Plan(
-        setting=setting,
-        methods=chosen,
-        ks=ks,
-        n_folds=len(folds),
-        asked=tuple(method.name for method in asked),
-        facts=_facts(dataset),
-    )
+    return Plan(setting, chosen, ks, len(folds), _facts(dataset))
 
 
 def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:
+    from vicinal.data import PROTOCOLS
+
     protocol = dataset.protocol if question.protocol == "auto" else question.protocol
     if protocol not in PROTOCOLS:
         raise ValueError(

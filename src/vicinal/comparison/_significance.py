@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import binomtest
-from scipy.stats import t as student_t
+from scipy.special import bdtr, stdtr
 
 from vicinal._types import BoolArray, FloatArray
 
@@ -42,7 +41,7 @@ def corrected_t_test(differences: Sequence[float] | FloatArray, test_share: floa
     if variance <= (1e-12 * np.abs(d).max()) ** 2:
         return None
     statistic = abs(d.mean()) / np.sqrt((1 / len(d) + test_share) * variance)
-    return float(2 * student_t.sf(statistic, len(d) - 1))
+    return float(2 * stdtr(len(d) - 1, -statistic))
 
 
 def mcnemar_test(wrong: BoolArray, wrong_rival: BoolArray) -> float:
@@ -58,6 +57,5 @@ def mcnemar_test(wrong: BoolArray, wrong_rival: BoolArray) -> float:
     """
     only_first = int(np.sum(wrong & ~wrong_rival))
     only_rival = int(np.sum(wrong_rival & ~wrong))
-    if only_first + only_rival == 0:
-        return 1.0
-    return float(binomtest(only_first, only_first + only_rival, 0.5).pvalue)
+    fewer = min(only_first, only_rival)
+    return min(1.0, 2 * float(bdtr(fewer, only_first + only_rival, 0.5)))

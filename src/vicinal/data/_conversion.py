@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from vicinal._types import AnyArray
+from vicinal._writing import replace_when_done, write_atomically
 from vicinal.data._download import DataCorruptError, DataUnavailableError
 from vicinal.data._fingerprint import fingerprint, same_fingerprint
 from vicinal.data._registry import Entry, StoredFile, registry
@@ -61,17 +61,14 @@ def _differs(entry: Entry, arrays: Mapping[str, AnyArray]) -> str | None:
 
 def _save(path: Path, arrays: Mapping[str, AnyArray], files: Mapping[str, Path]) -> Path:
     """Write the stored file and beside it its own checksum, each in one step."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as file:
+        with replace_when_done(path) as file:
             np.savez_compressed(file, **dict(arrays))  # type: ignore[arg-type]
         sources = {name: sha256_of(source) for name, source in files.items()}
-        made = {"sha256": sha256_of(partial), "made_from": sources}
-        sidecar_of(path).write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
-        os.replace(partial, path)
+        made = {"sha256": sha256_of(path), "made_from": sources}
+        write_atomically(sidecar_of(path), json.dumps(made, indent=2) + "\n")
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise DataUnavailableError(
             f"cannot write {path}: {error.strerror or error}; set VICINAL_CACHE to a folder with "
             "room that you may write to"

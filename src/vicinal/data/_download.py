@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 ATTEMPTS = 4
 TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces
@@ -41,12 +42,19 @@ def fetch(url: str, target: Path, known_hash: str | None = None) -> Path:
     Raises
     ------
     DataUnavailableError
-        No connection, refused, or nowhere to write.
+        No connection, refused, nowhere to write, or an address that anyone on the way could
+        answer for: plain http is asked only for files whose checksum is known, and followed
+        elsewhere only to https.
     DataCorruptError
         The checksum differs.
     """
     if os.environ.get("VICINAL_OFFLINE"):
         raise DataUnavailableError(f"VICINAL_OFFLINE is set, so {url} was not asked for")
+    if known_hash is None and not _is_guarded(url):
+        raise DataUnavailableError(
+            f"{url} is served over plain http and no checksum of it is known, so a forgery could "
+            "not be told; fetch it by hand if you trust the way to it"
+        )
     import pooch
 
     try:
@@ -102,7 +110,13 @@ class ResumingDownloader:
         import requests
 
         try:
-            with requests.get(url, headers=self._headers(), stream=True, timeout=TIMEOUT) as reply:
+            with requests.get(
+                url,
+                headers=self._headers(),
+                hooks={"response": _refuse_unguarded_turns},
+                stream=True,
+                timeout=TIMEOUT,
+            ) as reply:
                 total = self._expected_total(reply)
                 if total != self._held():
                     self._receive(reply, url, total)
@@ -169,6 +183,19 @@ class ResumingDownloader:
         kept = self._held()
         hint = f"; the {kept} bytes that came are kept, run again to go on" if kept else ""
         return f"{url}: {error} ({ATTEMPTS} attempts){hint}"
+
+
+def _is_guarded(url: str) -> bool:
+    """Return whether nobody on the way can change what an address serves."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "::1", "localhost")
+
+
+def _refuse_unguarded_turns(reply: Any, *args: Any, **settings: Any) -> None:
+    if reply.is_redirect and not _is_guarded(urljoin(reply.url, reply.headers["Location"])):
+        raise DataUnavailableError(
+            f"{reply.url} leads to {reply.headers['Location']}, which is not https"
+        )
 
 
 class _BrokenOffError(Exception):

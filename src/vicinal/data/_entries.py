@@ -34,16 +34,7 @@ def _complete(fields: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, A
 
 def _entry(name: str, fields: Mapping[str, Any], counted: Mapping[str, Any]) -> Entry:
     stem, measured = fields["stored"], _as_tuples(counted["sets"][name])
-    kept = (
-        "title",
-        "task",
-        "citation",
-        "licence",
-        "groups",
-        "protocol",
-        "single_precision",
-        "note",
-    )
+    kept = ("title", "task", "citation", "licence", "groups", "protocol", "note")
     return Entry(
         name=name,
         measured=Measured(**measured),
@@ -53,6 +44,7 @@ def _entry(name: str, fields: Mapping[str, Any], counted: Mapping[str, Any]) -> 
         classes=tuple(fields.get("classes", ())),
         feature_names=_feature_names(fields, measured["shape"][1]),
         image_shape=tuple(fields["image_shape"]) if fields.get("image_shape") else None,
+        single_precision=fields.get("single_precision", False),
         **{key: fields[key] for key in kept if key in fields},
     )
 

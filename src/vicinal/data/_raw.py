@@ -5,6 +5,7 @@ Readers trust nothing: what they return is checked against the registry before i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -83,10 +84,9 @@ def read_isolet(files: Files) -> Arrays:
 
 
 def read_surf(files: Files) -> Arrays:
-    from scipy.io import loadmat
-
     domains = {"amazon": "amazon", "caltech10": "Caltech10", "dslr": "dslr", "webcam": "webcam"}
-    tables = [loadmat(files[f"{stem}_SURF_L10.mat"]) for stem in domains.values()]
+    paths = [files[f"{stem}_SURF_L10.mat"] for stem in domains.values()]
+    tables = [_matlab_numbers(path, "fts", "labels") for path in paths]
     counts = [len(table["labels"]) for table in tables]
     return {
         "X": np.concatenate([table["fts"] for table in tables]).astype(np.uint8),
@@ -225,10 +225,8 @@ def read_parkinsons(files: Files) -> Arrays:
 
 
 def read_robot_arm(files: Files, *, names: tuple[str, ...]) -> Arrays:
-    from scipy.io import loadmat
-
     (path,) = files.values()
-    arrays = loadmat(path)
+    arrays = _matlab_numbers(path, "X_train", "X_test", "Y_train", "Y_test")
     return {
         "X": np.concatenate([arrays["X_train"], arrays["X_test"]]).astype(np.float32),
         "y": np.concatenate([arrays["Y_train"], arrays["Y_test"]]).astype(np.float32),
@@ -238,9 +236,7 @@ def read_robot_arm(files: Files, *, names: tuple[str, ...]) -> Arrays:
 
 
 def read_qm7(files: Files) -> Arrays:
-    from scipy.io import loadmat
-
-    arrays = loadmat(files["qm7.mat"])
+    arrays = _matlab_numbers(files["qm7.mat"], "R", "Z", "T", "P", "X")
     return {
         "R": arrays["R"].astype(np.float32),
         "Z": arrays["Z"].astype(np.uint8),
@@ -248,3 +244,15 @@ def read_qm7(files: Files) -> Arrays:
         "P": arrays["P"].astype(np.int16),
         "X": arrays["X"].astype(np.float32),
     }
+
+
+def _matlab_numbers(path: Path, *names: str) -> Arrays:
+    """Return the named variables of a MATLAB file; only arrays of numbers are decoded."""
+    from scipy.io import loadmat, whosmat
+
+    kinds = {name: kind for name, _, kind in whosmat(path)}
+    for name in names:
+        if not re.fullmatch("double|single|logical|u?int(8|16|32|64)", kinds.get(name, "")):
+            raise ValueError(f"{name} in {path.name} is {kinds.get(name, 'missing')}, not numbers")
+    arrays: Arrays = loadmat(path, variable_names=names)
+    return arrays

@@ -32,7 +32,14 @@ from vicinal.index._filter import (
     query_side,
     row_side,
 )
-from vicinal.index._inputs import check_block_size, check_queries, check_radius, check_vectors
+from vicinal.index._inputs import (
+    check_block_size,
+    check_queries,
+    check_radius,
+    check_vectors,
+    choose_unit,
+    in_units,
+)
 
 # Below this many multiplications threads cost more than they bring.
 _SMALL = 10**7
@@ -76,6 +83,9 @@ class ExactIndex:
     Attributes
     ----------
     vectors : ndarray of shape (n, d)
+    unit : float
+        Squared distances are in this unit, squared: 1, or a power of two where the squares of the
+        values themselves would leave the range of floats. A distance is √squared · unit.
 
     Notes
     -----
@@ -100,7 +110,9 @@ class ExactIndex:
         self.block_size = check_block_size(block_size)
         self.n_jobs = n_jobs
         thread_count(n_jobs)
-        self._centre = choose_centre(self.vectors)
+        self.unit = choose_unit(self.vectors)
+        self._rows = in_units(self.vectors, self.unit)
+        self._centre = choose_centre(self._rows)
         self._filter = self._float32_filter()
 
     def query(self, queries: ArrayLike, k: int) -> tuple[FloatArray, IntArray]:
@@ -119,7 +131,7 @@ class ExactIndex:
         indices : int64 ndarray of shape (m, k)
             Rows of ``vectors``; of two at the same distance the lower comes first.
         """
-        rows = check_queries(queries, self.vectors)
+        rows = check_queries(queries, self._rows, self.unit)
         k = check_neighbors(k, len(self.vectors))
         found = self._map(partial(self._nearest, k=k), rows)
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
@@ -129,7 +141,7 @@ class ExactIndex:
     ) -> tuple[FloatArray, IntArray, IntArray]:
         """Find all rows within a distance of each query.
 
-        A row is within when its squared distance is at most ``radius`` · ``radius``.
+        A row is within when its squared distance is at most ``radius`` · ``radius``, in units.
 
         Parameters
         ----------
@@ -145,8 +157,8 @@ class ExactIndex:
         indptr : int64 ndarray of shape (m + 1,)
             What belongs to query i stands at ``indptr[i]:indptr[i + 1]``.
         """
-        rows = check_queries(queries, self.vectors)
-        radius = check_radius(radius)
+        rows = check_queries(queries, self._rows, self.unit)
+        radius = check_radius(radius) / self.unit
         found = self._map(partial(self._within, squared_radius=radius * radius), rows)
         counts = np.concatenate([f[2] for f in found])
         indptr = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
@@ -159,7 +171,7 @@ class ExactIndex:
         self.__init__(**state)  # type: ignore[misc]
 
     def _map(self, search: Callable[[FloatArray], Any], queries: FloatArray) -> list[Any]:
-        small = self.vectors.size * len(queries) < _SMALL
+        small = self._rows.size * len(queries) < _SMALL
         n_threads = 1 if small else thread_count(self.n_jobs)
         return map_blocks(search, split_rows(queries, self.block_size, n_threads), n_threads)
 
@@ -167,7 +179,7 @@ class ExactIndex:
         nearest = np.full((len(queries), k), np.inf)
         indices = np.full((len(queries), k), -1, dtype=np.int64)
         side, evaluated = self._query_side(queries), 0
-        for start in range(0, len(self.vectors), self.block_size):
+        for start in range(0, len(self._rows), self.block_size):
             evaluated += merge_nearest(*self._compare(side, start), nearest, indices)
             if side.slack > 1e-10 and evaluated > len(queries) * (16 + 4 * k + start // 16):
                 side = query_side(side.queries, self._centre, np.float64)
@@ -177,7 +189,7 @@ class ExactIndex:
         self, queries: FloatArray, squared_radius: float
     ) -> tuple[FloatArray, IntArray, IntArray]:
         side = self._query_side(queries)
-        starts = range(0, len(self.vectors), self.block_size)
+        starts = range(0, len(self._rows), self.block_size)
         found = [rows_within(*self._compare(side, start), squared_radius) for start in starts]
         owners, indices, values = (np.concatenate(part) for part in zip(*found, strict=True))
         order = np.lexsort((indices, values, owners))
@@ -192,7 +204,7 @@ class ExactIndex:
         return query_side(queries, self._centre, np.float64)
 
     def _compare(self, side: QuerySide, start: int) -> _Block:
-        vectors = self.vectors[start : start + self.block_size]
+        vectors = self._rows[start : start + self.block_size]
         if self._filter is not None and side.negated.dtype == np.float32:
             rows = RowSide(*(part[start : start + self.block_size] for part in self._filter))
         else:
@@ -211,10 +223,10 @@ class ExactIndex:
 
     def _float32_filter(self) -> RowSide | None:
         """Return all rows as the float32 filter sees them; None where float32 cannot hold them."""
-        n, d = self.vectors.shape
+        n, d = self._rows.shape
         whole = RowSide(np.empty((n, d), np.float32), *np.empty((2, n), np.float32))
         for start in range(0, n, _FILL_ROWS):
-            block = row_side(self.vectors[start : start + _FILL_ROWS], self._centre, np.float32)
+            block = row_side(self._rows[start : start + _FILL_ROWS], self._centre, np.float32)
             for part, values in zip(whole, block, strict=True):
                 part[start : start + _FILL_ROWS] = values
         return whole if fits_float32(whole.norms) else None

@@ -13,10 +13,17 @@ from numpy.typing import ArrayLike
 from vicinal._threads import thread_count
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
-from vicinal.index._inputs import check_queries, check_radius, check_vectors
+from vicinal.index._inputs import (
+    check_queries,
+    check_radius,
+    check_vectors,
+    choose_unit,
+    in_units,
+)
 
-# Squared distances of larger values leave float32.
-_LARGEST_VALUE = 1e15
+# Squared distances of larger values leave float32; those of values within the usual range, and
+# differences a billionth of them, do not.
+_LARGEST_VALUE, _USUAL_VALUE = 1e15, 1e9
 
 
 class FaissIndex:
@@ -37,7 +44,10 @@ class FaissIndex:
 
     Attributes
     ----------
-    vectors : float32 ndarray of shape (n, d)
+    vectors : ndarray of shape (n, d)
+    unit : float
+        Squared distances are in this unit, squared: 1, or a power of two where the squares of the
+        values themselves would leave float32. A distance is √squared · unit.
     index : faiss.Index
         Set its search parameters here, as ``index.nprobe`` or ``index.hnsw.efSearch``.
 
@@ -58,11 +68,13 @@ class FaissIndex:
         self, vectors: ArrayLike, factory: str = "Flat", *, n_jobs: int | None = None
     ) -> None:
         faiss = import_faiss()
-        self.vectors = _as_float32(check_vectors(vectors), "vectors")
+        self.vectors = check_vectors(vectors)
+        self.unit = choose_unit(self.vectors, largest=_USUAL_VALUE)
+        self._rows = in_units(self.vectors, self.unit).astype(np.float32, copy=False)
         self.factory = factory
         self.n_jobs = n_jobs
         with _faiss_threads(faiss, n_jobs):
-            self.index = _build(faiss, self.vectors, factory)
+            self.index = _build(faiss, self._rows, factory)
 
     def query(self, queries: ArrayLike, k: int) -> tuple[FloatArray, IntArray]:
         """Find the k nearest rows of each query.
@@ -85,7 +97,7 @@ class FaissIndex:
         RuntimeError
             An approximate index found fewer than k rows for some query.
         """
-        rows = _as_float32(check_queries(queries, self.vectors), "queries")
+        rows = self._as_float32(queries)
         k = check_neighbors(k, len(self.vectors))
         with _faiss_threads(import_faiss(), self.n_jobs):
             squared_distances, indices = self.index.search(rows, k)
@@ -119,7 +131,7 @@ class FaissIndex:
             Rows of ``vectors``; −1 where the index found fewer than k.
         """
         faiss = import_faiss()
-        rows = _as_float32(check_queries(queries, self.vectors), "queries")
+        rows = self._as_float32(queries)
         within = faiss.IDSelectorRange(part.start, part.stop)
         selector = faiss.IDSelectorNot(within) if outside else within
         parameters = _search_parameters(faiss, self.index, selector)
@@ -141,8 +153,8 @@ class FaissIndex:
         indptr : int64 ndarray of shape (m + 1,)
             What belongs to query i stands at ``indptr[i]:indptr[i + 1]``.
         """
-        rows = _as_float32(check_queries(queries, self.vectors), "queries")
-        squared_radius = np.float32(min(check_radius(radius) ** 2, _LARGEST_VALUE**2))
+        rows = self._as_float32(queries)
+        squared_radius = np.float32(min((check_radius(radius) / self.unit) ** 2, _LARGEST_VALUE**2))
         # faiss leaves out what lies exactly on the radius.
         beyond = float(np.nextafter(squared_radius, np.float32(np.inf)))
         with _faiss_threads(import_faiss(), self.n_jobs):
@@ -151,6 +163,15 @@ class FaissIndex:
         owners = np.repeat(np.arange(len(rows)), np.diff(indptr))
         order = np.lexsort((indices, values, owners))
         return np.maximum(values[order], 0).astype(np.float64), indices[order], indptr
+
+    def _as_float32(self, queries: ArrayLike) -> FloatArray:
+        rows = check_queries(queries, self._rows, self.unit)
+        if np.abs(rows).max(initial=0.0) > _LARGEST_VALUE:
+            raise ValueError(
+                f"queries hold values beyond {_LARGEST_VALUE * self.unit:g}, whose squared "
+                "distances overflow faiss' float32; rescale them or use ExactIndex."
+            )
+        return rows.astype(np.float32, copy=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("vectors", "factory", "n_jobs")}
@@ -211,12 +232,3 @@ def _faiss_threads(faiss: ModuleType, n_jobs: int | None) -> Iterator[None]:
         yield
     finally:
         faiss.omp_set_num_threads(before)
-
-
-def _as_float32(rows: FloatArray, name: str) -> FloatArray:
-    if np.abs(rows).max(initial=0.0) > _LARGEST_VALUE:
-        raise ValueError(
-            f"{name} hold values beyond {_LARGEST_VALUE:g}, whose squares overflow faiss' float32; "
-            "rescale them or use ExactIndex."
-        )
-    return rows.astype(np.float32, copy=False)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from vicinal._types import FloatArray
+from vicinal._types import AnyArray, FloatArray
 
 DEFAULT_BLOCK_SIZE = 1024
 
-# The squares of larger values leave float64.
+# Squares of values up to here, and sums of a million such squares, stay in float64.
 _LARGEST_VALUE = 1e150
 
 
@@ -21,13 +21,35 @@ def check_vectors(vectors: ArrayLike, name: str = "vectors") -> FloatArray:
     rows = _as_floats(vectors, name)
     if rows.shape[1] == 0 or (name == "vectors" and len(rows) == 0):
         raise ValueError(f"{name} must have at least one row and one column, got {rows.shape}.")
-    _refuse_extremes(rows, name)
+    _refuse_missing(rows, name)
     return rows
 
 
-def check_queries(queries: ArrayLike, vectors: FloatArray) -> FloatArray:
-    """Return queries as :func:`check_vectors` does; their width must be that of the vectors."""
-    rows = check_vectors(queries, "queries")
+def choose_unit(vectors: FloatArray, *, largest: float = 1e100) -> float:
+    """Return the power of two in which squared distances are measured.
+
+    1 where the largest value lies within 1/``largest`` and ``largest``, else the power of two next
+    to it: its squares would leave the range of floats, or vanish. Dividing by it rounds nothing.
+    """
+    size = max(float(vectors.max(initial=0.0)), -float(vectors.min(initial=0.0)))
+    if size == 0 or 1 / largest <= size <= largest:
+        return 1.0
+    return float(np.ldexp(1.0, np.frexp(size)[1] - 1))
+
+
+def in_units(rows: FloatArray, unit: float) -> FloatArray:
+    """Return rows divided by a power of two, as they are where it is 1."""
+    return rows if unit == 1.0 else rows.astype(np.float64) / unit
+
+
+def check_queries(queries: ArrayLike, vectors: FloatArray, unit: float = 1.0) -> FloatArray:
+    """Return queries in an index's unit; their width must be that of the vectors."""
+    rows = in_units(check_vectors(queries, "queries"), unit)
+    if max(float(rows.max(initial=0.0)), -float(rows.min(initial=0.0))) > _LARGEST_VALUE:
+        raise ValueError(
+            f"queries hold values beyond {_LARGEST_VALUE * unit:g}, so much farther than the "
+            "indexed vectors that squared distances overflow; check their scale."
+        )
     if rows.shape[1] != vectors.shape[1]:
         raise ValueError(
             f"queries have {rows.shape[1]} columns, but the indexed vectors have "
@@ -72,15 +94,11 @@ def _as_floats(vectors: ArrayLike, name: str) -> FloatArray:
     return np.ascontiguousarray(rows, dtype=np.float32 if keeps else np.float64)
 
 
-def _refuse_extremes(rows: FloatArray, name: str) -> None:
+def _refuse_missing(rows: FloatArray, name: str) -> None:
     largest, smallest = float(rows.max(initial=0.0)), float(rows.min(initial=0.0))
     if not (np.isfinite(largest) and np.isfinite(smallest)):
         row = int(np.argmin(np.isfinite(rows).all(axis=1)))
         raise ValueError(f"{name} hold NaN or infinity, first in row {row}; remove or impute it.")
-    if max(largest, -smallest) > _LARGEST_VALUE:
-        raise ValueError(
-            f"{name} hold values beyond {_LARGEST_VALUE:g}, whose squares overflow; rescale them."
-        )
 
 
 def check_codes(codes: ArrayLike, name: str) -> NDArray[np.uint8]:
@@ -94,3 +112,16 @@ def check_codes(codes: ArrayLike, name: str) -> NDArray[np.uint8]:
     if packed.shape[1] == 0 or (name == "codes" and len(packed) == 0):
         raise ValueError(f"{name} must have at least one row and one byte, got {packed.shape}.")
     return np.ascontiguousarray(packed)
+
+
+def check_soft_codes(soft: AnyArray, codes: NDArray[np.uint8]) -> FloatArray:
+    """Return queries before they are bits, (m, c) in [−½, ½]; c must be the bits of the codes."""
+    n_bits = 8 * codes.shape[1]
+    if soft.ndim != 2 or soft.shape[1] != n_bits:
+        raise ValueError(
+            f"queries of floats must have {n_bits} columns, one to a bit of the codes; got shape "
+            f"{soft.shape}."
+        )
+    if not np.all(np.abs(soft) <= 0.5):
+        raise ValueError("queries of floats must lie between −½ and ½; soften_queries gives such.")
+    return np.asarray(soft, np.float32)

@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
-from vicinal._kernels._kbest import new_scratch, new_table
+from vicinal._kernels._kbest import new_scratch
 from vicinal._kernels._lanes import LANES
 from vicinal._kernels._relief import Features, sum_hits_and_misses, sum_joint_differences
+from vicinal._kernels._targeted import new_table
 from vicinal._threads import map_blocks, thread_count
 from vicinal._types import AnyArray, BoolArray, FloatArray, IntArray
 from vicinal._validation import (
@@ -82,9 +83,10 @@ class ReliefF(MetricLearner):
 
     Notes
     -----
-    Time O(m n d), memory O(n d). Nominal features must be given as numbers; missing values are
-    not accepted. "one-versus-all" takes that time for every class. Departures from the papers: a class with fewer than k points contributes the mean
-    over those it has, and all points are used once rather than m drawn with replacement.
+    Time O(m n d), for every class where they are weighed one versus all; memory O(n d). Nominal
+    features must be given as numbers; missing values are not accepted. Departures from the papers:
+    a class with fewer than k points contributes the mean over those it has, and all points are
+    used once rather than m drawn with replacement.
 
     References
     ----------

@@ -123,6 +123,10 @@ class NeighborsPredictor(BaseEstimator):
         """
         raise NotImplementedError
 
+    def _searches_only(self) -> bool:
+        """Return whether rows are only compared, so that values of any size will do."""
+        return self.metric is None
+
     def _usual_neighbors(self) -> int:
         usual: int = getattr(self, "n_neighbors", 5)
         return usual
@@ -171,6 +175,8 @@ class NeighborsPredictor(BaseEstimator):
             n_jobs=self.n_jobs,
         )
         queries = rows if self.metric_ is None else map_queries(self.metric_, X)
+        if isinstance(self._index, BinaryIndex) and queries.dtype.kind == "f":
+            queries = np.packbits(queries > 0, axis=1)  # training rows are asked for by their codes
         self._queries = None if np.array_equal(queries, rows) else queries
 
     def _route_weights(self, sample_weight: Any) -> dict[str, Any]:
@@ -231,7 +237,7 @@ class NeighborsPredictor(BaseEstimator):
     def _as_distances(self, values: AnyArray) -> FloatArray:
         if isinstance(self._index, BinaryIndex):
             return values.astype(np.float64)
-        distances: FloatArray = np.sqrt(values)
+        distances: FloatArray = np.sqrt(values) * self._index.unit
         return distances
 
     def __sklearn_tags__(self) -> Tags:

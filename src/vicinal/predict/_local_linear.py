@@ -102,6 +102,9 @@ class LocalLinearRegressor(NeighborsRegressor):
             )
         self.n_neighbors_, self.ridge_ = self._choose()
 
+    def _searches_only(self) -> bool:
+        return False  # planes are made of products
+
     def _usual_neighbors(self) -> int:
         return self.n_neighbors_
 

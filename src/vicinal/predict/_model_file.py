@@ -1,19 +1,23 @@
 """Model files: a fitted model on disk and back, bit for bit, without running any code.
 
 A file is a zip archive of uncompressed members: ``model.json`` (format version, metadata, and the
-model's structure, see ``_model_values``) and its arrays as ``0.npy``, ``1.npy``, ... Members are
-never compressed, so no file is larger in memory than on disk; they are never unpacked to disk.
+model's structure, see ``_model_values``), its arrays as ``0.npy``, ``1.npy``, ..., and the digest
+of ``model.json``, which holds those of the arrays. Members are never compressed and never unpacked
+to disk, so an array is as large in memory as in the file. A digest tells damage and careless edits,
+not malice: what a file says is checked all the same.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import math
 import os
 import re
 import struct
+import tokenize
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,9 +32,9 @@ from vicinal._writing import replace_when_done
 from vicinal.predict._model_values import STORED_KINDS, decode, encode
 
 FORMAT = "vicinal model"
-FORMAT_VERSION = 1
-STRUCTURE = "model.json"
-_MEMBER = re.compile(r"model\.json|(0|[1-9][0-9]{0,8})\.npy")
+FORMAT_VERSION = 2  # 1 had no digests
+STRUCTURE, DIGEST = "model.json", "model.sha256"
+_MEMBER = re.compile(r"model\.json|model\.sha256|(0|[1-9][0-9]{0,8})\.npy")
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # a model gives the same bytes whenever it is saved
 
 
@@ -68,14 +72,18 @@ def save_model(model: Any, path: str | os.PathLike[str], **metadata: Any) -> Non
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(f"{path} is not a regular file; choose another place for the model.")
     with replace_when_done(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
+        arrays = _ArrayWriter(archive)
         structure = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
             "vicinal_version": __version__,
             "metadata": _as_json(metadata),
-            "model": encode(model, _ArrayWriter(archive)),
+            "model": encode(model, arrays),
+            "digests": arrays.digests,
         }
-        archive.writestr(_member(STRUCTURE), json.dumps(structure))
+        text = json.dumps(structure).encode()
+        archive.writestr(_member(STRUCTURE), text)
+        archive.writestr(_member(DIGEST), _digest(text))
 
 
 def check_storable(model: Any) -> None:
@@ -106,7 +114,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """
     with _opened(Path(path)) as archive:
         structure = _read_structure(archive)
-        return decode(structure["model"], _ArrayReader(archive))
+        return decode(structure["model"], _ArrayReader(archive, structure.get("digests")))
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -125,6 +133,7 @@ class _ArrayWriter:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.archive = archive
         self.seen: dict[int, tuple[int, AnyArray]] = {}
+        self.digests: list[str] = []
 
     def __call__(self, array: AnyArray) -> int:
         known = self.seen.get(id(array))
@@ -132,9 +141,26 @@ class _ArrayWriter:
             return known[0]
         number = len(self.seen)
         with self.archive.open(_member(f"{number}.npy"), "w", force_zip64=True) as file:
-            np.lib.format.write_array(file, array, allow_pickle=False)
+            both = _Digesting(file)
+            np.lib.format.write_array(both, array, allow_pickle=False)
+        self.digests.append(both.sha256.hexdigest())
         self.seen[id(array)] = (number, array)  # kept alive, so that its id stays its own
         return number
+
+
+class _Digesting:
+    """A file one can write to, which digests what passes."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.sha256 = file, hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        self.sha256.update(data)
+        return self.file.write(data)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -152,9 +178,9 @@ def _as_json(metadata: dict[str, Any]) -> dict[str, Any]:
 # Reading --------------------------------------------------------------------------------------
 
 _DAMAGE = (
-    AttributeError, EOFError, IndexError, KeyError, NotImplementedError, OverflowError,
-    RecursionError, RuntimeError, TypeError, UnicodeError, ValueError, struct.error,
-    zipfile.BadZipFile,
+    AttributeError, EOFError, IndexError, KeyError, MemoryError, NotImplementedError,
+    OverflowError, RecursionError, RuntimeError, SyntaxError, TypeError, UnicodeError, ValueError,
+    struct.error, tokenize.TokenError, zipfile.BadZipFile,
 )  # fmt: skip
 
 
@@ -163,6 +189,8 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open a model file; whatever goes wrong inside is a ValueError that names the file."""
     if os.path.isdir(path):
         raise ValueError(f"{path} is a directory, not a model file.")
+    if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe might never end
+        raise ValueError(f"{path} is a device or a pipe, not a model file.")
     try:
         file = path.open("rb")
     except FileNotFoundError as error:
@@ -216,29 +244,52 @@ class _NewerVersion(Exception):
 def _read_structure(archive: zipfile.ZipFile) -> dict[str, Any]:
     if STRUCTURE not in archive.namelist():
         raise ValueError(f"{STRUCTURE} is missing")
-    structure: dict[str, Any] = json.loads(archive.read(STRUCTURE))
-    if structure["format"] != FORMAT or not isinstance(structure["format_version"], int):
+    text = archive.read(STRUCTURE)
+    structure: dict[str, Any] = json.loads(text)
+    version = structure["format_version"]
+    if structure["format"] != FORMAT or type(version) is not int or version < 1:
         raise ValueError("it names another format")
-    if structure["format_version"] > FORMAT_VERSION:
+    if version > FORMAT_VERSION:
         raise _NewerVersion(
             f"was written by vicinal {structure['vicinal_version']} in model format "
             f"{structure['format_version']}; this is vicinal {__version__}, which reads formats "
             f"up to {FORMAT_VERSION}. Install a newer vicinal to load it."
         )
+    if version > 1 and archive.read(DIGEST) != _digest(text).encode():
+        raise ValueError("its structure is not the one that was written")
+    if version > 1 and type(structure["digests"]) is not list:
+        raise ValueError("it does not say what its arrays are")
     return structure
 
 
-class _ArrayReader:
-    """Reads arrays by number, each once."""
+# A model refers to an array at most a few times: as the rows of an index, and where a metric
+# keeps them. Each time may be a copy in memory.
+_MOST_COPIES = 8
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self.archive = archive
+
+class _ArrayReader:
+    """Reads arrays by number, each once, and counts what is asked for again and again."""
+
+    def __init__(self, archive: zipfile.ZipFile, digests: list[str] | None) -> None:
+        self.archive, self.digests = archive, digests
         self.read: dict[int, AnyArray] = {}
+        self.asked: dict[int, int] = {}
 
     def __call__(self, number: int) -> AnyArray:
+        if type(number) is not int or number < 0:
+            raise ValueError("it numbers an array by something else than a number")
         if number not in self.read:
-            self.read[number] = parse_npy(self.archive.read(f"{int(number)}.npy"))
+            data = self.archive.read(f"{number}.npy")
+            if self.digests is not None and self.digests[number] != _digest(data):
+                raise ValueError(f"its array {number} is not the one that was written")
+            self.read[number] = parse_npy(data)
+        self.asked[number] = self.asked.get(number, 0) + 1
+        if self.asked[number] > _MOST_COPIES:
+            raise ValueError(f"it refers to its array {number} more than {_MOST_COPIES} times")
         return self.read[number]
+
+
+_MOST_EMPTY = 1 << 20
 
 
 def parse_npy(data: bytes) -> AnyArray:
@@ -253,8 +304,12 @@ def parse_npy(data: bytes) -> AnyArray:
     if dtype.kind not in STORED_KINDS:
         raise ValueError(f"an array is of dtype {dtype}")
     size = math.prod(shape)
+    # An array without entries takes no memory, but what is made in its width may.
+    wide = math.prod(max(length, 1) for length in shape) * max(dtype.itemsize, 1)
     if size * dtype.itemsize != len(data) - file.tell() or min(shape, default=0) < 0:
         raise ValueError("an array is not of the size it claims")
+    if (size and not dtype.itemsize) or (not size and wide > _MOST_EMPTY):
+        raise ValueError(f"an array of shape {shape} holds nothing")
     array = np.empty(size, dtype)
     if size and dtype.itemsize:
         array[:] = np.frombuffer(data, dtype, size, file.tell())

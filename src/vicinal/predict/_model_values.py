@@ -26,6 +26,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from vicinal._types import AnyArray
+from vicinal.predict._model_checks import check_index_arguments, check_loaded, check_state
 
 STAGES = ("combine", "data", "index", "metric", "predict", "rivals", "scale", "sphere")
 # Stages of earlier versions, by which files of theirs name types.
@@ -148,12 +149,13 @@ def _decode_estimator(value: Any, arrays: Callable[[int], AnyArray]) -> Any:
     if _is_index(kind):
         raise ValueError(f"{value['type']} is stored with a state, but it is an index")
     state = _decode_state(value["state"], arrays)
-    _check_codes(state)
+    check_state(kind, state)
     # A file of before a parameter was there means what the parameter's default means.
     for name, default in _default_parameters(kind).items():
         state.setdefault(name, default)
     estimator = kind.__new__(kind)
     estimator.__setstate__(state)
+    check_loaded(estimator)
     return estimator
 
 
@@ -162,21 +164,13 @@ def _default_parameters(kind: type) -> dict[str, Any]:
     return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
 
 
-def _check_codes(state: dict[str, Any]) -> None:
-    """Refuse labels outside the classes: compiled votes count them without looking."""
-    codes, classes = state.get("_codes"), state.get("classes_")
-    if codes is None or classes is None:
-        return
-    within = codes.dtype.kind in "iu" and np.all((codes >= 0) & (codes < len(classes)))
-    if not within or len(state.get("class_prior_", classes)) != len(classes):
-        raise ValueError("its training labels are not among its classes")
-
-
 def _decode_index(value: Any, arrays: Callable[[int], AnyArray]) -> Any:
     kind = find_type(value["type"])
     if not _is_index(kind):
         raise ValueError(f"{value['type']} is stored with arguments, but it is no index")
-    return kind(**_decode_state(value["arguments"], arrays))
+    arguments = _decode_state(value["arguments"], arrays)
+    check_index_arguments(arguments)
+    return kind(**arguments)
 
 
 def _decode_state(state: Any, arrays: Callable[[int], AnyArray]) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
         self
         """
         rows, self.classes_, self._codes = check_classification_input(
-            self, X, y, accept_sparse=self.metric is not None
+            self, X, y, accept_sparse=self.metric is not None, any_scale=self._searches_only()
         )
         weights = row_weights(sample_weight, self.class_weight, self.classes_, self._codes)
         self._fit_rows(X, rows, self.classes_[self._codes], weights, sample_weight)
@@ -79,7 +79,7 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
         self
         """
         rows, self._targets = check_regression_input(
-            self, X, y, accept_sparse=self.metric is not None
+            self, X, y, accept_sparse=self.metric is not None, any_scale=self._searches_only()
         )
         weights = check_weights(sample_weight, rows.shape[0])
         self._fit_rows(X, rows, self._targets, weights, sample_weight)

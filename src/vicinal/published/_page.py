@@ -9,8 +9,7 @@ from typing import Any
 
 from vicinal.published._experiments import Experiment
 from vicinal.published._figures import method_title
-from vicinal.published._lines import lines_section
-from vicinal.published._matrix import matrix_section
+from vicinal.published._sections import lines_section, matrix_section
 from vicinal.published._tables import published_experiments, published_tables
 
 Record = Mapping[str, Any]

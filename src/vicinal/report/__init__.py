@@ -12,52 +12,21 @@ What the page draws of a metric is drawn by the same functions as ``plot_spectru
 best is said in ``_records``, and all sentences are made in ``_sentences``.
 """
 
-from ._comparison import Comparison
-from ._directions import describe_direction, leading_directions, maps_linearly, sample_rows
-from ._page import render_page, write_page
-from ._plots import eigenvalues_of, plot_errors, plot_relevance, plot_spectrum, plot_summary
-from ._records import (
-    Duel,
-    Example,
-    Exhibit,
-    Neighbor,
-    Row,
-    best_neighbors,
-    best_row,
-    mark_best,
-)
-from ._table import render_table
-from ._training_page import (
-    JudgedPart,
-    MisreadPicture,
-    TrainingReport,
-    write_training_page,
-)
+from vicinal._lazy import lazy_names
 
-__all__ = [
-    "Comparison",
-    "Duel",
-    "Example",
-    "Exhibit",
-    "JudgedPart",
-    "MisreadPicture",
-    "Neighbor",
-    "Row",
-    "TrainingReport",
-    "best_neighbors",
-    "best_row",
-    "describe_direction",
-    "eigenvalues_of",
-    "leading_directions",
-    "maps_linearly",
-    "mark_best",
-    "plot_errors",
-    "plot_relevance",
-    "plot_spectrum",
-    "plot_summary",
-    "render_page",
-    "render_table",
-    "sample_rows",
-    "write_page",
-    "write_training_page",
-]
+__getattr__, __all__ = lazy_names(
+    __name__,
+    {
+        "vicinal.report._comparison": "Comparison",
+        "vicinal.report._directions": "describe_direction leading_directions maps_linearly "
+        "sample_rows",
+        "vicinal.report._page": "render_page write_page",
+        "vicinal.report._plots": "eigenvalues_of plot_errors plot_relevance plot_spectrum "
+        "plot_summary",
+        "vicinal.report._records": "Duel Example Exhibit Neighbor Row best_neighbors best_row "
+        "mark_best",
+        "vicinal.report._table": "render_table",
+        "vicinal.report._training_page": "JudgedPart MisreadPicture TrainingReport "
+        "write_training_page",
+    },
+)

@@ -15,7 +15,7 @@ from ._smooth import density, smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.ticker import Locator
+    from matplotlib.axis import Axis
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,7 @@ def draw_columns(ax: Axes, values: FloatArray, intervals: FloatArray | None) -> 
     ax.set_ylim(bottom=0)
     ax.set_xlim(0.4, len(values) + 0.6)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10, min_n_ticks=1))
-    ax.yaxis.set_major_locator(_few())
-    _bare(ax)
+    _finish(ax, ax.yaxis)
 
 
 def draw_bars(ax: Axes, shares: FloatArray, names: Sequence[str]) -> None:
@@ -68,9 +67,8 @@ def draw_bars(ax: Axes, shares: FloatArray, names: Sequence[str]) -> None:
             fontsize="small",
         )
     ax.set_xlim(0, 1.15 * float(shares.max(initial=0.0)) or 1.0)
-    ax.xaxis.set_major_locator(_few())
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-    _bare(ax)
+    _finish(ax, ax.xaxis)
 
 
 def draw_heat(ax: Axes, grid: FloatArray) -> None:
@@ -94,9 +92,8 @@ def draw_errors(ax: Axes, lines: Sequence[ErrorLine], ks: Sequence[int]) -> None
     ax.set_xticks(range(len(ks)), [str(k) for k in ks])
     ax.margins(x=0.08)
     ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    ax.yaxis.set_major_locator(_few())
     ax.grid(axis="y", linewidth=0.5, alpha=0.5)
-    _bare(ax)
+    _finish(ax, ax.yaxis)
 
 
 def draw_dots(ax: Axes, lines: Sequence[ErrorLine]) -> None:
@@ -108,9 +105,8 @@ def draw_dots(ax: Axes, lines: Sequence[ErrorLine]) -> None:
         ax.errorbar(mean, y, xerr=spread, color=colour, marker="o", linestyle="none")
     ax.set_yticks(range(len(order)), [shorten(line.title, 32) for line in order])
     ax.set_ylim(len(order) - 0.4, -0.6)
-    ax.xaxis.set_major_locator(_few())
     ax.grid(axis="x", linewidth=0.5, alpha=0.5)
-    _bare(ax)
+    _finish(ax, ax.xaxis)
 
 
 def draw_curve(ax: Axes, x: FloatArray, y: FloatArray) -> None:
@@ -122,9 +118,7 @@ def draw_curve(ax: Axes, x: FloatArray, y: FloatArray) -> None:
     ax.plot(curve.x, curve.y, color="white", linewidth=4.5)
     ax.plot(curve.x, curve.y, color=CURVE, linewidth=2.4, label=label.replace(NBSP, " "))
     ax.legend(frameon=False, loc="best")
-    ax.xaxis.set_major_locator(_few())
-    ax.yaxis.set_major_locator(_few())
-    _bare(ax)
+    _finish(ax, ax.xaxis, ax.yaxis)
 
 
 def draw_ridges(ax: Axes, x: FloatArray, labels: AnyArray) -> None:
@@ -139,8 +133,7 @@ def draw_ridges(ax: Axes, x: FloatArray, labels: AnyArray) -> None:
         ax.plot(grid, base + height, color=colour, linewidth=1.6)
     ax.set_yticks(np.arange(len(names)), [shorten(name, 24) for name in names])
     _say_left_out(ax, n_left_out)
-    ax.xaxis.set_major_locator(_few())
-    _bare(ax)
+    _finish(ax, ax.xaxis)
 
 
 def draw_flat(ax: Axes, places: FloatArray, targets: AnyArray, classes: bool, name: str) -> None:
@@ -161,9 +154,7 @@ def draw_flat(ax: Axes, places: FloatArray, targets: AnyArray, classes: bool, na
             dots.set(alpha=0.7, linewidth=0, label=shorten(label, 24))
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
         _say_left_out(ax, n_left_out)
-    ax.xaxis.set_major_locator(_few())
-    ax.yaxis.set_major_locator(_few())
-    _bare(ax)
+    _finish(ax, ax.xaxis, ax.yaxis)
 
 
 def largest_classes(labels: AnyArray) -> tuple[list[str], IntArray, int]:
@@ -192,12 +183,10 @@ def _size(n: int) -> float:
     return float(np.clip(9000 / max(n, 1), 8, 24))
 
 
-def _few() -> Locator:
-    """As many ticks whatever the size, so that names decide nothing."""
+def _finish(ax: Axes, *numbered: Axis) -> None:
+    """As many ticks whatever the size, so that names decide nothing, and two spines."""
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10])
-
-
-def _bare(ax: Axes) -> None:
+    for axis in numbered:
+        axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
     ax.spines[["top", "right"]].set_visible(False)

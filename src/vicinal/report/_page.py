@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,10 +14,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from .._types import AnyArray
 from .._writing import write_atomically
 from . import _drawings, _maps, _neighbors, _numbers, _palette, _sentences
 from ._comparison import Comparison
-from ._records import Exhibit, Row, best_row
+from ._records import Example, Exhibit, best_row
 
 # Characters that no HTML page may hold, as they could come in by a file's or a column's name.
 _FORBIDDEN = dict.fromkeys((*range(9), 11, *range(14, 32), *range(127, 160)), "\ufffd")
@@ -32,7 +34,8 @@ class MethodView:
     relevance: _drawings.Drawing | None
     spectrum: _drawings.Drawing | None
     summary: list[_drawings.Drawing]
-    examples: tuple[_neighbors.ExampleView, ...]
+    examples: tuple[Example, ...]
+    picture: Callable[[AnyArray | None], str]
 
 
 def render_page(comparison: Comparison) -> str:
@@ -45,7 +48,6 @@ def render_page(comparison: Comparison) -> str:
         errors=_drawings.draw_comparison(comparison),
         methods=[_view(exhibit, comparison) for exhibit in _best_first(comparison)],
         n_folds=max((len(row.errors) for row in comparison.rows), default=0),
-        style=Markup(_source("style.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )  # fmt: skip
@@ -91,7 +93,8 @@ def _view(exhibit: Exhibit, comparison: Comparison) -> MethodView:
         relevance=_drawings.draw_relevance(exhibit),
         spectrum=_drawings.draw_spectrum(exhibit),
         summary=_drawings.draw_summary(exhibit, comparison.task),
-        examples=_neighbors.show_examples(exhibit, comparison.task),
+        examples=exhibit.examples[: _neighbors.MAX_EXAMPLES],
+        picture=_neighbors.picture_maker(exhibit),
     )
 
 
@@ -110,15 +113,11 @@ def _sort_value(value: Any) -> str:
     return repr(float(value)) if _numbers.is_known(value) else ""
 
 
-def _status_words(row: Row) -> str:
-    words = {"failed": "failed", "partial": "some folds failed"}
-    return words.get(row.status, "")
-
-
 @cache
 def _environment() -> Environment:
+    loader = PackageLoader("vicinal.report")
     environment = Environment(
-        loader=PackageLoader("vicinal.report"),
+        loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -126,19 +125,25 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "bare": _numbers.format_error_bare,
+        "change": _neighbors.phrase_change,
         "count_of": _numbers.count_of,
+        "distance": _numbers.format_distance,
+        "judge": _neighbors.judge,
         "memory": _numbers.format_memory,
         "p_value": _numbers.format_p,
         "seconds": _numbers.format_seconds,
         "shorten": _numbers.shorten,
         "sort_value": _sort_value,
-        "status_words": _status_words,
     }
     environment.globals |= {
+        "style": Markup(loader.get_source(environment, "style.css")[0]),
         "light": Markup(_palette.css_variables(dark=False)),
         "dark": Markup(_palette.css_variables(dark=True)),
         "n_steps": _palette.N_STEPS,
         "n_colours": _palette.N_COLOURS,
+        "map_size": _maps.SIZE,
+        "max_neighbors": _neighbors.MAX_NEIGHBORS,
+        "max_values": _neighbors.MAX_VALUES,
     }
     return environment
 

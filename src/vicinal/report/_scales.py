@@ -39,8 +39,3 @@ def round_steps(low: float, high: float, n: int) -> list[float]:
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= span / n * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [i * step for i in range(first, max(last, first + 1) + 1)]
-
-
-def decimals_for(step: float) -> int:
-    """How many decimals it takes to write multiples of a round step."""
-    return max(0, -math.floor(math.log10(step) + 1e-9))

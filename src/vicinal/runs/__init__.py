@@ -20,51 +20,18 @@
 The engine knows no learner: a request names who answers it, and the worker looks that up.
 """
 
-from vicinal.runs._cells import (
-    HNN,
-    KNN,
-    Cell,
-    Neighbors,
-    Setting,
-    Source,
-    cell_from_json,
-    digest_of,
-    record_key,
-)
-from vicinal.runs._folder import RUNS, RunFolder, WriteError
-from vicinal.runs._journal import Record
-from vicinal.runs._meter import Elapsed, PeakMemory, Stopwatch
-from vicinal.runs._pool import ThisProcess, WorkerPool, Workers, ask
-from vicinal.runs._records import fail_cell, fail_record, record_head
-from vicinal.runs._runner import MEASURER, Listener, Progress, known_records, run_cells
+from vicinal._lazy import lazy_names
 
-__all__ = [
-    "HNN",
-    "KNN",
-    "MEASURER",
-    "RUNS",
-    "Cell",
-    "Elapsed",
-    "Listener",
-    "Neighbors",
-    "PeakMemory",
-    "Progress",
-    "Record",
-    "RunFolder",
-    "Setting",
-    "Source",
-    "Stopwatch",
-    "ThisProcess",
-    "WorkerPool",
-    "Workers",
-    "WriteError",
-    "ask",
-    "cell_from_json",
-    "digest_of",
-    "fail_cell",
-    "fail_record",
-    "known_records",
-    "record_head",
-    "record_key",
-    "run_cells",
-]
+__getattr__, __all__ = lazy_names(
+    __name__,
+    {
+        "vicinal.runs._cells": "Cell HNN KNN Neighbors Setting Source digest_of "
+        "record_from_json record_key",
+        "vicinal.runs._folder": "RUNS RunFolder WriteError",
+        "vicinal.runs._journal": "Record",
+        "vicinal.runs._meter": "Elapsed PeakMemory Stopwatch",
+        "vicinal.runs._pool": "ThisProcess WorkerPool Workers ask",
+        "vicinal.runs._records": "fail_cell fail_record record_head",
+        "vicinal.runs._runner": "Listener MEASURER Progress known_records run_cells",
+    },
+)

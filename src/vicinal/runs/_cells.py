@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from vicinal import __version__
+
+T = TypeVar("T")
 
 # How many neighbours predict: a number of them, or one of two that the training part decides:
 # as many as its cross-validation finds best, or all within the radius it finds best.
@@ -104,19 +106,16 @@ def digest_of(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def cell_to_json(cell: Cell) -> dict[str, Any]:
-    """Return a cell as JSON values."""
-    return asdict(cell)
+def record_from_json(kind: type[T], value: Mapping[str, Any]) -> T:
+    """Return the frozen record that ``asdict`` made JSON of: nested ones, and tuples for lists."""
+    hints = get_type_hints(kind)
+    return kind(**{name: _restore(hints[name], each) for name, each in value.items()})
 
 
-def cell_from_json(value: Mapping[str, Any]) -> Cell:
-    """Return the cell :func:`cell_to_json` wrote."""
-    setting = dict(value["setting"])
-    source = Source(**setting.pop("source"))
-    return Cell(
-        setting=Setting(source=source, **setting),
-        fold=value["fold"],
-        method=value["method"],
-        ks=tuple(value["ks"]),
-        parameters=dict(value["parameters"]),
-    )
+def _restore(hint: Any, value: Any) -> Any:
+    if is_dataclass(hint):
+        return record_from_json(cast("type[Any]", hint), value)
+    if not isinstance(value, list):
+        return value
+    inner = (*get_args(hint), None)[0]
+    return tuple(_restore(inner, each) for each in value)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from vicinal.runs._cells import Cell, cell_to_json
+from vicinal.runs._cells import Cell
 from vicinal.runs._folder import RunFolder
 from vicinal.runs._journal import Record
 from vicinal.runs._pool import Finished, WorkerPool, Workers
@@ -41,7 +41,7 @@ def cell_request(cell: Cell, *, exhibits: Path | None = None) -> dict[str, Any]:
     What each fit learned goes to the folder ``exhibits``, where that is given.
     """
     place = None if exhibits is None else str(exhibits)
-    return {"job": MEASURER, "do": "measure", "cell": cell_to_json(cell), "exhibits": place}
+    return {"job": MEASURER, "do": "measure", "cell": asdict(cell), "exhibits": place}
 
 
 def unmeasured(cells: Iterable[Cell], folder: RunFolder) -> list[Cell]:

@@ -1,0 +1,17 @@
+from vicinal.published._experiments import Experiment as Experiment
+from vicinal.published._figures import figure as figure
+from vicinal.published._figures import measured_figure as measured_figure
+from vicinal.published._figures import published_figure as published_figure
+from vicinal.published._figures import signed as signed
+from vicinal.published._outcomes import Outcome as Outcome
+from vicinal.published._outcomes import outcome_record as outcome_record
+from vicinal.published._outcomes import tally as tally
+from vicinal.published._page import read_results as read_results
+from vicinal.published._page import records_citing as records_citing
+from vicinal.published._page import results_markdown as results_markdown
+from vicinal.published._reproduce import check_data as check_data
+from vicinal.published._reproduce import reproduce as reproduce
+from vicinal.published._tables import Table as Table
+from vicinal.published._tables import published_experiments as published_experiments
+from vicinal.published._tables import published_tables as published_tables
+from vicinal.published._tables import select_experiments as select_experiments
