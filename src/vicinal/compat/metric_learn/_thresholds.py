@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,14 +17,17 @@ def check_calibration(strategy: Any, min_rate: Any, beta: Any) -> None:
         raise ValueError(
             f"strategy can either be {', '.join(map(repr, STRATEGIES))}; got {strategy!r} instead."
         )
-    if strategy in ("max_tpr", "max_tnr") and (
-        not isinstance(min_rate, Real) or isinstance(min_rate, bool) or not 0 <= min_rate <= 1
-    ):
+    if strategy in ("max_tpr", "max_tnr") and not (_is_number(min_rate) and 0 <= min_rate <= 1):
         raise ValueError(
             f"parameter min_rate must be a number in [0, 1] for {strategy}; got {min_rate!r}."
         )
-    if strategy == "f_beta" and (not isinstance(beta, Real) or isinstance(beta, bool)):
+    if strategy == "f_beta" and not _is_number(beta):
         raise ValueError(f"parameter beta must be a real number, got {beta!r}.")
+
+
+def _is_number(value: Any) -> bool:
+    kinds = (int, float, np.integer, np.floating)
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def best_threshold(
