@@ -33,7 +33,7 @@ from vicinal.rivals._trees import Forest, append_tree, no_trees
 
 # Trees between searches for impostors, which look so much farther, in squared distance.
 SEARCH_EVERY, REACH = 10, 1.5
-# Pairs held, eight bytes each; where there are more, some rows' are looked at until the next search.
+# Pairs held, eight bytes each; where there are more, those of some rows are, until the next search.
 MOST_PAIRS = 2 * 10**7
 # Features a tree's questions are chosen among, at most; more would not be looked through in time.
 MOST_FEATURES = 32

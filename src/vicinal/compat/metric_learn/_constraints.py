@@ -145,6 +145,16 @@ class Constraints:
         return chunks
 
 
+def wrap_pairs(
+    X: AnyArray, constraints: tuple[IntArray, IntArray, IntArray, IntArray]
+) -> tuple[AnyArray, IntArray]:
+    """Return pairs of rows (n, 2, ...) and labels +1, −1 of what was drawn as (a, b, c, d)."""
+    a, b, c, d = (np.asarray(rows) for rows in constraints)
+    X = np.asarray(X)
+    pairs = np.concatenate([np.stack([X[a], X[b]], axis=1), np.stack([X[c], X[d]], axis=1)])
+    return pairs, np.repeat([1, -1], [len(a), len(c)])
+
+
 def _neighbours(database: FloatArray, queries: FloatArray | None, k: int) -> IntArray:
     found: IntArray = (
         NearestNeighbors(n_neighbors=k).fit(database).kneighbors(queries, return_distance=False)

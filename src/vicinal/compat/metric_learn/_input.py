@@ -74,8 +74,8 @@ def read_points(
     One-dimensional input is of indicators where the estimator has a preprocessor.
     """
     preprocessor = make_preprocessor(estimator.preprocessor)
+    estimator.preprocessor_ = preprocessor
     if preprocessor is not None:
-        estimator.preprocessor_ = preprocessor
         given = np.asarray(X)
         if given.ndim == 1:
             X = apply_preprocessor(preprocessor, given)
@@ -99,11 +99,10 @@ def read_tuples(
     what = _WORDS.get(size, "tuples")
     preprocessor = make_preprocessor(estimator.preprocessor)
     given = np.asarray(tuples) if not hasattr(tuples, "toarray") else tuples
-    if preprocessor is not None:
-        estimator.preprocessor_ = preprocessor
-        if given.ndim == 2:
-            columns = [apply_preprocessor(preprocessor, given[:, t]) for t in range(given.shape[1])]
-            given = np.stack(columns, axis=1)
+    estimator.preprocessor_ = preprocessor
+    if preprocessor is not None and given.ndim == 2:
+        columns = [apply_preprocessor(preprocessor, given[:, t]) for t in range(given.shape[1])]
+        given = np.stack(columns, axis=1)
     if given.ndim != 3:
         hint = "" if preprocessor is not None else " or set a preprocessor to give indices instead"
         raise ValueError(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from vicinal import rivals
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.compat.metric_learn._base import MahalanobisMixin, SupervisedLearner
-from vicinal.compat.metric_learn._constraints import Constraints
+from vicinal.compat.metric_learn._constraints import Constraints, wrap_pairs
 from vicinal.compat.metric_learn._input import read_points
 from vicinal.compat.metric_learn._starts import (
     check_n_components,
@@ -231,22 +231,18 @@ class LFDA(SupervisedLearner):
 class _FromLabels(SupervisedLearner):
     """Learners that draw their constraints from labels."""
 
-    def _draw_pairs(
-        self, X: FloatArray, y: AnyArray, wanted: int | None, *, same_length: bool = False
-    ) -> tuple[Any, ...]:
-        constraints = Constraints(_labels(y))
-        rows = constraints.positive_negative_pairs(
+    def _draw(
+        self, y: AnyArray, wanted: int | None, *, same_length: bool = False
+    ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        return Constraints(_labels(y)).positive_negative_pairs(
             _n_constraints(wanted, y), same_length=same_length,
             random_state=self.random_state,  # type: ignore[attr-defined]
         )  # fmt: skip
-        return tuple(X[row] for row in rows)
 
     def _pairs_of(
         self, X: FloatArray, y: AnyArray, wanted: int | None
     ) -> tuple[FloatArray, AnyArray]:
-        a, b, c, d = self._draw_pairs(X, y, wanted)
-        pairs = np.concatenate([np.stack([a, b], axis=1), np.stack([c, d], axis=1)])
-        return pairs, np.repeat([1, -1], [len(a), len(c)])
+        return wrap_pairs(X, self._draw(y, wanted))
 
 
 class ITML_Supervised(_BaseITML, _FromLabels):
@@ -366,8 +362,8 @@ class LSML_Supervised(_BaseLSML, _FromLabels):
     def fit(self, X: Any, y: Any) -> LSML_Supervised:
         """Learn from points (n, d) and labels (n,)."""
         X, y = read_points(self, X, y, reset=True, labels=True)
-        ends = self._draw_pairs(X, y, self.n_constraints, same_length=True)
-        self._learn_lsml(np.stack(ends, axis=1), self.weights)
+        rows = self._draw(y, self.n_constraints, same_length=True)
+        self._learn_lsml(X[np.column_stack(rows)], self.weights)
         return self
 
 
