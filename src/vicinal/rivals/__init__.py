@@ -21,7 +21,7 @@ from vicinal.rivals._mlr import MLR
 from vicinal.rivals._mmc import MMC
 from vicinal.rivals._nca import NCA
 from vicinal.rivals._rca import RCA
-from vicinal.rivals._scml import SCML
+from vicinal.rivals._scml import SCML, local_discriminants
 from vicinal.rivals._sdml import SDML
 
 __all__ = [
@@ -41,4 +41,5 @@ __all__ = [
     "SDML",
     "Covariance",
     "Euclidean",
+    "local_discriminants",
 ]
