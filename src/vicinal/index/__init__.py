@@ -8,12 +8,21 @@
                       └─ query_radius(queries, radius)  ─► (values, indices, indptr), all within
                                                             a distance
 
-``without_itself`` drops from the k + 1 nearest of an indexed row the row itself.
+``without_itself`` drops from the k + 1 nearest of an indexed row the row itself, and ``check_radius``
+refuses what is no distance.
 """
 
 from vicinal.index._binary import BinaryIndex
 from vicinal.index._exact import ExactIndex
 from vicinal.index._faiss import FaissIndex, import_faiss
+from vicinal.index._inputs import check_radius
 from vicinal.index._itself import without_itself
 
-__all__ = ["BinaryIndex", "ExactIndex", "FaissIndex", "import_faiss", "without_itself"]
+__all__ = [
+    "BinaryIndex",
+    "ExactIndex",
+    "FaissIndex",
+    "check_radius",
+    "import_faiss",
+    "without_itself",
+]
