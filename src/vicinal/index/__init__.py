@@ -8,7 +8,7 @@
                       └─ query_radius(queries, radius)  ─► (values, indices, indptr), all within
                                                             a distance
 
-``without_itself`` drops from the k + 1 nearest of an indexed row the row itself, and ``check_radius``
+``without_itself`` drops from the k + 1 nearest of an indexed row the row itself; ``check_radius``
 refuses what is no distance.
 """
 
