@@ -19,6 +19,7 @@ _HOMES = {
         "MLNG",
         "AsymmetricMLNG",
         "RegressionMLNG",
+        "HammingMLNG",
         "EGOP",
         "EJOP",
         "GradientDiffusionMap",

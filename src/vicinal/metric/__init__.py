@@ -2,6 +2,7 @@
 
 from vicinal.metric._base import MetricLearner
 from vicinal.metric._relief import ReliefF
+from vicinal.metric.codes import BinaryEncoder, HammingMLNG
 from vicinal.metric.descent import Progress
 from vicinal.metric.gerrymander import MLNG, AsymmetricMLNG, PublishedMLNG, RegressionMLNG
 from vicinal.metric.gradients import (
@@ -23,8 +24,10 @@ __all__ = [
     "EJOP",
     "MLNG",
     "AsymmetricMLNG",
+    "BinaryEncoder",
     "GradientDiffusionMap",
     "GradientWeights",
+    "HammingMLNG",
     "MetricLearner",
     "Progress",
     "PublishedMLNG",

@@ -17,8 +17,9 @@ from sklearn.utils import check_random_state
 
 from vicinal._types import FloatArray
 from vicinal._validation import check_target_input, check_whole
-from vicinal.combine import AutoMetric, MeanMetric
-from vicinal.combine.mergeable import (
+from vicinal.combine import (
+    AutoMetric,
+    MeanMetric,
     average,
     check_member,
     draw_seed,

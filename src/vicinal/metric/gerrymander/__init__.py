@@ -16,7 +16,16 @@ walking are shared.
 
 from vicinal.metric.gerrymander._asymmetric import AsymmetricMLNG
 from vicinal.metric.gerrymander._mlng import MLNG
+from vicinal.metric.gerrymander._options import scale_costs
+from vicinal.metric.gerrymander._parted import part
 from vicinal.metric.gerrymander._published import PublishedMLNG
 from vicinal.metric.gerrymander._regression import RegressionMLNG
 
-__all__ = ["MLNG", "AsymmetricMLNG", "PublishedMLNG", "RegressionMLNG"]
+__all__ = [
+    "MLNG",
+    "AsymmetricMLNG",
+    "PublishedMLNG",
+    "RegressionMLNG",
+    "part",
+    "scale_costs",
+]

@@ -46,7 +46,11 @@ class RegressionMLNG(MetricLearner):
     Parameters
     ----------
     n_neighbors : int or None
-        k. None follows the predictor the metric stands in, and is 5 where there is none.
+        How many targets the mean is of. None follows the predictor the metric stands in, and is 5
+        where there is none.
+    set_size : int or "auto"
+        k, the rows of a neighbour set while learning. "auto" chooses ``n_neighbors`` or four
+        times as many, with which noisy targets are better learned from.
     n_components : int or None
         Rows of the map, at most as many as features; None is all.
     asymmetric : bool, default=False
@@ -88,7 +92,7 @@ class RegressionMLNG(MetricLearner):
         The queries' side, where ``asymmetric``.
     n_iter_, loss_curve_, settings_
         As of :class:`MLNG`; scores are mean squared errors of held-out rows, in squared deviations.
-    init_, learning_rate_, gamma_ : str, float, float
+    init_, learning_rate_, set_size_, gamma_ : str, float, int, float
         As used.
 
     Notes
@@ -122,6 +126,7 @@ class RegressionMLNG(MetricLearner):
         self,
         n_neighbors: int | None = None,
         *,
+        set_size: Any = "auto",
         n_components: int | None = None,
         asymmetric: bool = False,
         sets: str = "bound",
@@ -138,6 +143,7 @@ class RegressionMLNG(MetricLearner):
         callback: Callable[[Progress], Any] | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
+        self.set_size = set_size
         self.n_components = n_components
         self.asymmetric = asymmetric
         self.sets = sets
@@ -179,6 +185,7 @@ class RegressionMLNG(MetricLearner):
         self._keep_map(frame, learned.components.astype(X.dtype, copy=False))
         self.init_ = learned.setting["init"]
         self.learning_rate_ = learned.setting["learning_rate"]
+        self.set_size_ = learned.setting["set_size"]
         self.gamma_ = learned.setting["gamma"]
         self.settings_ = learned.tried
         self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
@@ -190,8 +197,13 @@ class RegressionMLNG(MetricLearner):
         check_choice("asymmetric", self.asymmetric, (True, False))
         k = USUAL_NEIGHBORS if self.n_neighbors is None else self.n_neighbors
         rows = 0 if self.batch_size is None else self.batch_size
+
+        def sized(name: str, size: Any) -> int:
+            return check_whole(name, size, most=n_rows - 1)
+
         return RegressionOptions(
             n_neighbors=check_neighbors(k, n_rows - 1),
+            set_size=check_auto("set_size", self.set_size, sized),
             n_components=check_components(self.n_components, width),
             asymmetric=bool(self.asymmetric),
             sets=self.sets,

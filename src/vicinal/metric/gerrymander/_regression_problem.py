@@ -12,16 +12,17 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.candidates import nearest_rows
 from vicinal.metric.descent import STEPS, Adam, Descent, Frame
-from vicinal.metric.gerrymander._objective import sides
-from vicinal.metric.gerrymander._paired import PairedObjective
+from vicinal.metric.gerrymander._objective import PairedObjective, sides
 from vicinal.metric.gerrymander._parted import part
-from vicinal.metric.inference import SignedPairs, TargetSets, sets_difference, target_sets
+from vicinal.metric.inference import SignedPairs, sets_difference, target_sets
 from vicinal.metric.starts import Start, diagonal_map, rrelieff_weights, start_map
 
 # γ/k to choose from: what an error of one deviation of the target counts, in units of the squared
 # distance to the k-th neighbour at the start.
-UNITS = (0.1, 0.5)
-RATES = (0.1, 0.03)
+UNITS = (0.1,)
+RATES = (0.1,)
+# Sets hold as many rows as the mean is of, or so many times as many: less noise, less detail.
+SIZES = (1, 4)
 BATCHES = (16, 64, 256)
 # Targets are cut into so many slices of equal size where a start asks for classes.
 SLICES = 10
@@ -41,9 +42,10 @@ class RegressionOptions:
     """
 
     n_neighbors: int
+    set_size: int | None
     n_components: int | None
     asymmetric: bool
-    sets: TargetSets
+    sets: Any
     gamma: float | None
     epsilon: float
     init: Any
@@ -58,23 +60,26 @@ class RegressionOptions:
 
 @dataclass(frozen=True)
 class RegressionSetting:
-    """What inner splits choose: a start, a rate, γ, and the rows of a step."""
+    """What inner splits choose: a start, a rate, the size of sets, γ, and the rows of a step."""
 
     start: Start
     rate: float
+    set_size: int
     gamma: float
     batch_size: int
 
     def label(self) -> str:
         """Return a short description for progress lines."""
         rows = f", {self.batch_size} rows a step" if self.batch_size else ""
-        return f"{self.start.label()}, rate {self.rate:g}, γ {self.gamma:g}{rows}"
+        sets = f"sets of {self.set_size}, γ {self.gamma:g}"
+        return f"{self.start.label()}, rate {self.rate:g}, {sets}{rows}"
 
     def describe(self) -> dict[str, Any]:
         """Return its values by the names users know."""
         return {
             "init": self.start.label(),
             "learning_rate": self.rate,
+            "set_size": self.set_size,
             "gamma": self.gamma,
             "batch_size": self.batch_size,
         }
@@ -90,6 +95,7 @@ class RegressionObjective(PairedObjective):
     X: AnyArray
     y: FloatArray
     options: RegressionOptions
+    set_size: int
     unit: float
     weights: FloatArray | None = None
     regularization: float = 0.0
@@ -136,7 +142,7 @@ class RegressionObjective(PairedObjective):
         options = self.options
         known = self.y[self.references]
         inferred = target_sets(
-            squared_distances, self.y[rows], known, options.n_neighbors, self.unit,
+            squared_distances, self.y[rows], known, self.set_size, self.unit,
             sets=options.sets, epsilon=options.epsilon, seed=options.seed,
         )  # fmt: skip
         pairs = sets_difference(inferred, rows)
@@ -186,13 +192,15 @@ class RegressionProblem:
         """Return every combination of the settings that were left open."""
         told = self.options
         rates = RATES if told.learning_rate is None else (told.learning_rate,)
-        gammas = [unit * told.n_neighbors for unit in UNITS]
+        most = max(told.n_neighbors, self.n_rows // 2)
+        sizes = sorted({min(times * told.n_neighbors, most) for times in SIZES})
+        if told.set_size is not None:
+            sizes = [told.set_size]
         batches = BATCHES if told.batch_size is None else (told.batch_size,)
         return [
-            RegressionSetting(start, rate, gamma, batch)
-            for start in self.starts()
-            for gamma in (gammas if told.gamma is None else [told.gamma])
-            for rate, batch in product(rates, batches)
+            RegressionSetting(start, rate, size, gamma, batch)
+            for start, size, rate, batch in product(self.starts(), sizes, rates, batches)
+            for gamma in ([u * size for u in UNITS] if told.gamma is None else [told.gamma])
         ]
 
     def starts(self) -> list[Start]:
@@ -213,9 +221,9 @@ class RegressionProblem:
     def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
         """Return a descent at the setting's start."""
         start = self._start(setting.start, seed)
-        objective = RegressionObjective(
-            self.X, self.y, self.options, setting.gamma / self.options.n_neighbors, self.weights
-        )
+        size = min(setting.set_size, max(1, min(self.n_rows, REFERENCES) - 1))
+        unit = setting.gamma / setting.set_size
+        objective = RegressionObjective(self.X, self.y, self.options, size, unit, self.weights)
         rate = setting.rate * float(np.sqrt(np.mean(start**2)))
         rng = np.random.default_rng(seed)
         n_steps = -(-self.n_rows // setting.batch_size) if setting.batch_size else STEPS

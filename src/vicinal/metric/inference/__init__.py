@@ -21,12 +21,11 @@ from vicinal.metric.inference._sets import (
     infer_sets,
     most_violating_set,
 )
-from vicinal.metric.inference._targets import TARGET_SETS, TargetSets, target_sets
+from vicinal.metric.inference._targets import TARGET_SETS, target_sets
 
 __all__ = [
     "TARGET_SETS",
     "SignedPairs",
-    "TargetSets",
     "best_voting_set",
     "gerrymandering_loss",
     "infer_all",

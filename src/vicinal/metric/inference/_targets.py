@@ -12,16 +12,13 @@ it is searched by exchanges from the sets of Δ̂.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from vicinal._kernels import _target_sets as kernels
 from vicinal._kernels._targeted import Inferred, new_inferred
 from vicinal._types import FloatArray
 
-TargetSets = Literal["bound", "epsilon", "nearest-target", "swaps", "sampled"]
-TARGET_SETS: tuple[TargetSets, ...] = ("bound", "epsilon", "nearest-target", "swaps", "sampled")
+TARGET_SETS = ("bound", "epsilon", "nearest-target", "swaps", "sampled")
 _RULES = {"epsilon": kernels.WITHIN, "nearest-target": kernels.NEAREST}
 # Steps of the random walk for every place of a set and every point: several visits to each.
 STEPS = 8
@@ -34,7 +31,7 @@ def target_sets(
     n_neighbors: int,
     unit: float,
     *,
-    sets: TargetSets = "bound",
+    sets: str = "bound",
     epsilon: float = 0.0,
     seed: int = 0,
 ) -> Inferred:
