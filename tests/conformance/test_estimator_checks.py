@@ -72,6 +72,9 @@ EXCUSED = {
     }
     for name, reason in {
         "MLNG": "weights count votes, not copies of rows",
+        "AsymmetricMLNG": "weights count votes, not copies of rows",
+        "RegressionMLNG": "weights count errors, not copies of rows",
+        "HammingMLNG": "weights count votes, not copies of rows",
         "MeanMetric": "as its learner's do, weights may count votes",
         "AutoMetric": "weights count votes, not copies of rows",
         "KNNClassifier": "k is a number of rows, so a row of weight two is not two rows",

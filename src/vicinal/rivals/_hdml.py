@@ -30,10 +30,10 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric.codes import BinaryEncoder, Layers, check_bits, query_scale
-from vicinal.metric.descent import Adam, Descent
+from vicinal.metric.descent import STEPS, Adam, Descent
 
 # Rows of a step, the norm of a typical row, and the step relative to the start's weights.
-BATCH, NORM, RATE = 256, 16.0, 0.02
+BATCH, NORM, RATE = 256, 16.0, 0.05
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ class HDML(BinaryEncoder):
             rng,
         )  # fmt: skip
         n_epochs = check_whole("max_iter", self.max_iter)
-        n_steps = max(1, len(X) // BATCH)
+        n_steps = max(STEPS, len(X) // BATCH)
         descent = Descent(objective, Adam(rate), start, n_epochs, rng, n_steps=n_steps)
         while descent.epoch < n_epochs:
             descent.advance()
