@@ -135,7 +135,7 @@ class GerrymanderingLoss(_SetLoss):
     ) -> Inferred:
         found = new_inferred(len(block), self.n_neighbors)
         labels = np.broadcast_to(codes, block.shape).copy()
-        infer_sets(block, labels, targets, self.n_neighbors, costs, *found)
+        infer_sets(block, labels, targets, costs, found)
         return found
 
     def extra_repr(self) -> str:

@@ -32,6 +32,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     components_: FloatArray
     # Whether vicinal.scale.fit_distributed takes this learner.
     _fits_distributed = False
+    # Whether ``fit`` takes sparse rows.
+    _takes_sparse = False
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
@@ -121,6 +123,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags = super().__sklearn_tags__()
         # What is near is learned from the targets; a learner that looks at rows alone says so.
         tags.target_tags.required = True
+        tags.input_tags.sparse = self._takes_sparse
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

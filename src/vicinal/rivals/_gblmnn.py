@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._kernels._lmnn import pull, push, target_squared_distances
+from vicinal._kernels._lmnn import push, target_squared_distances
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
@@ -26,7 +26,7 @@ from vicinal.metric.descent import make_frame
 from vicinal.metric.selection import inner_splits
 from vicinal.rivals._impostors import search_pairs
 from vicinal.rivals._labelled import PATIENCE, LabelledRows
-from vicinal.rivals._large_margin import target_neighbors
+from vicinal.rivals._large_margin import pull, target_neighbors
 from vicinal.rivals._lmnn import LMNN
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._trees import Forest, append_tree, no_trees

@@ -15,7 +15,7 @@ from vicinal._validation import (
     check_at_least_two_classes,
     check_choice,
     check_classification_input,
-    check_plain_input,
+    check_plain_dense_input,
     check_whole,
 )
 from vicinal.metric.codes import BinaryEncoder, check_bits, query_scale
@@ -79,7 +79,7 @@ class LSH(_LinearEncoder):
 
     def fit(self, X: AnyArray, y: Any = None) -> LSH:
         """Draw the projections for rows X (n, d); y is not looked at."""
-        X = _dense(self, X)
+        X = check_plain_dense_input(self, X)
         random = check_random_state(self.random_state)
         self.centre_ = X.mean(axis=0)
         drawn = random.normal(size=(check_bits(self.n_bits), X.shape[1]))
@@ -130,7 +130,7 @@ class ITQ(_LinearEncoder):
 
     def fit(self, X: AnyArray, y: Any = None) -> ITQ:
         """Find the rotation for rows X (n, d); y is not looked at."""
-        X = _dense(self, X)
+        X = check_plain_dense_input(self, X)
         bits = check_bits(self.n_bits)
         self.n_iter_ = check_whole("max_iter", self.max_iter)
         self.centre_ = X.mean(axis=0)
@@ -232,8 +232,3 @@ class ClassifierCodes(BinaryEncoder):
         best = scores == lead[:, 1:]
         projected[:, : scores.shape[1]] = np.where(best, scores - lead[:, :1], scores - lead[:, 1:])
         return projected.astype(X.dtype)
-
-
-def _dense(estimator: Any, X: AnyArray) -> AnyArray:
-    X = check_plain_input(estimator, X)
-    return X.toarray() if hasattr(X, "toarray") else X

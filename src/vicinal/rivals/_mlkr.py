@@ -20,9 +20,8 @@ from vicinal._validation import (
 from vicinal.metric import MetricLearner
 from vicinal.metric.descent import Frame, make_frame
 from vicinal.metric.selection import inner_splits
-from vicinal.metric.starts import principal_map
+from vicinal.metric.starts import check_map, principal_map
 from vicinal.rivals._labelled import PATIENCE
-from vicinal.rivals._lmnn import check_map
 from vicinal.rivals._nca import (
     MOST_COMPONENTS,
     PERPLEXITY,

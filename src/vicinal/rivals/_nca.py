@@ -21,8 +21,8 @@ from vicinal._validation import (
 )
 from vicinal.metric import MetricLearner
 from vicinal.metric.descent import Step, minimise
+from vicinal.metric.starts import check_map
 from vicinal.rivals._labelled import LabelledRows, Watch, choose_by_votes, frame_rows
-from vicinal.rivals._lmnn import check_map
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._soft_neighbors import (
     AllPairs,

@@ -17,7 +17,7 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric import MetricLearner
-from vicinal.metric.candidates import choose_search, find_candidates, order_by_class
+from vicinal.metric.candidates import SEARCHES, choose_search, order_by_class
 from vicinal.metric.descent import make_frame
 from vicinal.metric.starts import discriminant_map, within_scatter
 from vicinal.rivals._constraints import check_tuples, draw_triplets, tuples_span
@@ -247,10 +247,8 @@ def near_triplets(
     classes = order_by_class(rows.labels)
     mapped = np.ascontiguousarray(rows.X[classes.order], dtype=np.float32)
     m = min(n_impostors, rows.n_rows - 1)
-    lists = find_candidates(
-        choose_search(rows.n_rows), mapped, classes, k, m,
-        previous=None, seed=(int(rng.integers(2**31)),), n_threads=1,
-    )  # fmt: skip
+    search = SEARCHES[choose_search(rows.n_rows)]
+    lists = search(mapped, classes, k, m, seed=(int(rng.integers(2**31)),))
     own, other = lists[:, :k], lists[:, k:]
     triplets = draw_triplets(own, other, 200_000, rng)
     return classes.order[triplets]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import subspace_angles
 from sklearn.base import clone
@@ -518,3 +520,39 @@ def test_a_constant_feature_counts_nothing_even_among_repeated_rows():
 
 def test_every_estimator_and_iteration_passes_scikit_learns_checks():
     check_estimator(EGOP("local-linear", n_iter=2), on_skip=None)
+
+
+@pytest.mark.parametrize("estimator", ["analytic", "local-linear", "kernel-ridge", "difference"])
+@given(seed=st.integers(0, 2**16))
+@settings(max_examples=8)
+def test_a_row_given_twice_and_a_row_weighed_twice_are_the_same(estimator, seed):
+    rng = np.random.default_rng(seed)
+    X, counts = rng.normal(size=(40, 3)), rng.integers(0, 4, 40)
+    y = X[:, 0] + rng.normal(size=40)
+    how = {"n_iter": 2, "random_state": 0, "power": 1.0}
+    weighed = EGOP(estimator, **how).fit(X, y, sample_weight=counts)
+    given = EGOP(estimator, **how).fit(X.repeat(counts, axis=0), y.repeat(counts))
+    np.testing.assert_allclose(weighed.outer_product_, given.outer_product_, rtol=1e-6, atol=1e-10)
+
+
+def test_fewer_rows_than_features_are_fitted_in_the_plane_they_span():
+    rng = np.random.default_rng(0)
+    narrow = rng.normal(size=(40, 6))
+    turn = np.linalg.qr(rng.normal(size=(90, 90)))[0][:6]
+    y = narrow[:, 0] + narrow[:, 1] ** 2
+    how = {"bandwidth": 2.0, "store_gradients": True}
+    plain = EGOP("analytic", **how).fit(narrow, y)
+    wide = EGOP("analytic", **how).fit(narrow @ turn, y)
+    assert wide.components_.shape == (6, 90)
+    assert wide.eigenvalues_.shape == (90,)
+    np.testing.assert_allclose(wide.eigenvalues_[:6], plain.eigenvalues_, rtol=1e-6)
+    np.testing.assert_allclose(wide.outer_product_, turn.T @ plain.outer_product_ @ turn, atol=1e-9)
+    np.testing.assert_allclose(wide.gradients_, plain.gradients_ @ turn, atol=1e-8)
+    assert np.trace(wide.get_mahalanobis_matrix()) == pytest.approx(90)
+    plain.partial_fit(narrow[:9] + 0.1)
+    wide.partial_fit((narrow[:9] + 0.1) @ turn)
+    np.testing.assert_allclose(wide.eigenvalues_[:6], plain.eigenvalues_, rtol=1e-6)
+    found = wide.estimate_gradients((narrow[:5] + 0.1) @ turn, narrow @ turn, y)
+    expected = plain.estimate_gradients(narrow[:5] + 0.1, narrow, y)
+    np.testing.assert_allclose(found, expected @ turn, atol=1e-8)
+    assert wide.spectrum_interval(n_resamples=5).shape == (90, 2)

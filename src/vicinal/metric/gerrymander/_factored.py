@@ -1,4 +1,4 @@
-"""The gerrymandering objective of a factor L (W = LᵀL), over candidate lists."""
+"""The gerrymandering objective of one map or two, over candidate lists or over all rows."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.candidates import (
+    REFRESH,
+    SEARCHES,
     ClassOrder,
-    choose_refresh,
-    find_candidates,
+    order_by_class,
     squared_distances_to,
 )
-from vicinal.metric.gerrymander._objective import sides
+from vicinal.metric.gerrymander._objective import PairedObjective, sides
 from vicinal.metric.gerrymander._options import Options
-from vicinal.metric.gerrymander._paired import PairedObjective
 from vicinal.metric.inference import SignedPairs, infer_all, infer_pairs
 
 # Rows of other classes a list holds beside 2k + 3 of the own: several times what a set can use.
 OTHERS = 40
+# Rows whose gaps tell the size of a start.
+PROBES = 256
 
 
 @dataclass
@@ -58,46 +60,56 @@ class FactoredObjective(PairedObjective):
         n_own, n_other = min(2 * options.n_neighbors + 3, self.n_rows), min(OTHERS, self.n_rows)
         if options.search == "all" or n_own + n_other >= self.n_rows:
             return
-        due = epoch % choose_refresh(options.search) == 0 and epoch != self.searched
+        due = epoch % REFRESH[options.search] == 0 and epoch != self.searched
         if self.candidates is None or due:
-            queries, points = self._map(self.X, parameters)
-            self.candidates = find_candidates(
-                options.search, points, self.classes, n_own, n_other, queries=queries,
+            queries, points = self._map(parameters)
+            self.candidates = SEARCHES[options.search](
+                points, self.classes, n_own, n_other, queries=queries,
                 previous=self.candidates, seed=(options.seed, epoch), n_threads=options.n_threads,
             )  # fmt: skip
             self.searched = epoch
 
-    def infer(self, parameters: FloatArray, rows: IntArray) -> SignedPairs:
+    def infer(
+        self, parameters: FloatArray, rows: IntArray, costs: FloatArray | None = None
+    ) -> SignedPairs:
         """Return the signed pairs of the rows under the map ``parameters``."""
-        k, costs, codes = self.options.n_neighbors, self.options.costs, self.classes.codes
-        lists = self.candidates
+        k, codes, lists = self.options.n_neighbors, self.classes.codes, self.candidates
+        costs = self.options.costs if costs is None else costs
+        queries, points = self._map(parameters)
         if lists is None:
-            queries, points = self._map(self.X, parameters)
-            return infer_all(
-                points, codes, rows, k, costs, queries=queries, n_threads=self.options.n_threads
-            )
-        if 2 * len(rows) * lists.shape[1] < self.n_rows:
-            squared_distances, labels = self._distances_of_few(parameters, rows)
-        else:
-            queries, points = self._map(self.X, parameters)
-            squared_distances, labels = squared_distances_to(queries, points, rows, lists, codes)
+            n_threads = self.options.n_threads
+            return infer_all(points, codes, rows, k, costs, queries=queries, n_threads=n_threads)
+        squared_distances, labels = squared_distances_to(queries, points, rows, lists, codes)
         return infer_pairs(squared_distances, labels, rows, lists, codes, k, costs)
 
-    def _distances_of_few(
-        self, parameters: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, IntArray]:
-        """Map only the rows that occur, where they are few among all."""
-        assert self.candidates is not None
-        lists = self.candidates[rows]
-        present = self._number(np.append(lists.ravel(), rows.astype(np.int32)))
-        queries, points = self._map(self.X[present], parameters)
-        queries = queries[self._local[rows]]
-        return squared_distances_to(
-            queries, points, np.arange(len(rows)), self._local[lists], self.classes.codes[present]
-        )
-
-    @staticmethod
-    def _map(X: AnyArray, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _map(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return rows where the maps put queries and points; one array where there is one map."""
-        mapped = [np.ascontiguousarray(X @ side.T) for side in sides(parameters)]
+        mapped = [np.ascontiguousarray(self.X @ side.T) for side in sides(parameters)]
         return mapped[0], mapped[-1]
+
+    def scale_to_margin(self, start: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Scale a start so that about half of the rows have something to teach.
+
+        Then the median row's gap, by which its nearest wrong vote is farther than its nearest right
+        one, is 1, the size of the margin Δ. A start that parts its own rows too well (discriminants
+        of few rows do) would otherwise satisfy every margin and learn nothing.
+        """
+        largest = max(float(np.square(side).sum(axis=1).max()) for side in self._map(start))
+        # A cost that no distance outweighs: the most violating set is then the nearest wrong one.
+        cost = 1 + 8.0 * self.options.n_neighbors * largest
+        probes = rng.permutation(self.n_rows)[:PROBES]
+        sets = self.infer(start, probes, cost * (1 - np.eye(len(self.options.costs))))
+        # Without a wrong vote, or a right one, there is no gap.
+        sizes = np.abs(cost - sets.loss[sets.loss > cost / 2])
+        known = sizes[sizes > 0]
+        # In float64 the quotient would have all epochs that begin here walked in float64.
+        return (start / np.sqrt(np.median(known))).astype(start.dtype) if len(known) else start
+
+
+def make_objective(
+    X: AnyArray, labels: IntArray, options: Options, weights: FloatArray | None
+) -> FactoredObjective:
+    """Return the objective of rows and their classes, in any order."""
+    classes = order_by_class(labels)
+    ordered = None if weights is None else weights[classes.order]
+    return FactoredObjective(X[classes.order], classes, options, ordered)

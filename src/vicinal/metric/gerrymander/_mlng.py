@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -52,8 +51,9 @@ class MLNG(MetricLearner):
         "factored" learns L by Adam. "psd" learns W = LᵀL by projected subgradient steps.
     init : str or array of shape (n_components, n_features), default="auto"
         "identity" (the features as given), "standardised", "whitening", "pca", "lda" (whitening
-        within the classes, the directions that part them first), "relieff" (a diagonal), "zeros"
-        (solver "psd" only), or a map to start from, whose scale is kept. "auto" chooses.
+        within the classes, the directions that part them first), "dann" (the same, these directions
+        counting more), "relieff" (a diagonal), "zeros" (solver "psd" only), or a map to start
+        from, whose scale is kept. "auto" chooses.
     regularizer : {None, "frobenius", "trace", "identity"}
         Added to the objective as λ‖W‖²_F, λ tr W or λ‖W − I‖²_F, on standardised features.
     regularization : float or "auto"
@@ -126,6 +126,7 @@ class MLNG(MetricLearner):
     True
     """
 
+    _takes_sparse = True
     n_iter_: int
     loss_curve_: list[float]
     # What a variant brings: its problem, and the names of its regularisers.
@@ -283,10 +284,3 @@ class MLNG(MetricLearner):
             sys.stdout.write(f"[{type(self).__name__}] {progress.describe()}\n")
             sys.stdout.flush()
         return bool(self.callback(progress)) if self.callback is not None else False
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

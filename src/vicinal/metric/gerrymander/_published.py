@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray
@@ -164,9 +164,3 @@ class PublishedMLNG(MetricLearner):
             sys.stdout.write(f"[PublishedMLNG] {progress.describe()}\n")
             sys.stdout.flush()
         return False
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

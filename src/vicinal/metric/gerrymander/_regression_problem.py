@@ -12,8 +12,7 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.candidates import nearest_rows
 from vicinal.metric.descent import STEPS, Adam, Descent, Frame
-from vicinal.metric.gerrymander._objective import sides
-from vicinal.metric.gerrymander._paired import PairedObjective
+from vicinal.metric.gerrymander._objective import PairedObjective, sides
 from vicinal.metric.gerrymander._parted import part
 from vicinal.metric.inference import SignedPairs, sets_difference, target_sets
 from vicinal.metric.starts import Start, diagonal_map, rrelieff_weights, start_map

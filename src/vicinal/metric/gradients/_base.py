@@ -141,10 +141,9 @@ class GradientMetric(MetricLearner):
         X = check_transform_input(self, X, accept_sparse=False)
         check_point_weights(sample_weight, len(X))
         weights = np.broadcast_to(1.0 if sample_weight is None else sample_weight, len(X))
-        so_far, fitted = self._evaluated(), self._fitted_smoother()
+        so_far, (fitted, span) = self._evaluated(), self._held()
         options = self._options(X.shape[1], fitted.sample.n_columns)
-        if self._span is not None:
-            fitted, X = FittedSmoother.from_plain(self._fitted), Span(**self._span).enter(X)
+        X = X if span is None else span.enter(X)
         how = {"keep": so_far.gradients is not None, "diagonal": self._kind.diagonal}
         (added,) = evaluate(X, weights / self._weight_scale, fitted, options.blocks, **how)
         self._keep_sums(so_far.merge(added), options.n_components)
@@ -287,15 +286,20 @@ class GradientMetric(MetricLearner):
             return Evaluated(sums)
         return Evaluated(sums, self._stored_gradients(), self._point_weights)
 
-    def _fitted_smoother(self) -> FittedSmoother:
-        """Return what gradients are estimated from, at rows as the user has them."""
+    def _held(self) -> tuple[FittedSmoother, Span | None]:
+        """Return what gradients are estimated from, and the plane it lies in."""
         if self._fitted is None:
             raise ValueError(
                 f"this {type(self).__name__} was fitted to chunks it does not hold, so there is no "
                 "sample to estimate further gradients from: fit it to rows in memory."
             )
-        fitted = FittedSmoother.from_plain(self._fitted)
-        return fitted if self._span is None else fitted.seen_from(Span(**self._span))
+        span = None if self._span is None else Span(**self._span)
+        return FittedSmoother.from_plain(self._fitted), span
+
+    def _fitted_smoother(self) -> FittedSmoother:
+        """Return what gradients are estimated from, at rows as the user has them."""
+        fitted, span = self._held()
+        return fitted if span is None else fitted.seen_from(span)
 
     def _bootstrap(
         self, rank: int, n_resamples: int, random_state: Any

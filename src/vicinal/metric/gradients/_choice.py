@@ -146,13 +146,13 @@ def choose(
     for path in paths:
         for number, trial in enumerate(path, start=1):
             report(f"iteration {number}: {describe(trial.smoother)}, error {trial.error:.4g}")
-    path, best = preferred(paths)
-    enough = next(i for i, trial in enumerate(path) if not trial.is_behind(best, 1.0))
+    chosen, best = preferred(paths)
+    enough = next(i for i, trial in enumerate(chosen) if not trial.is_behind(best, 1.0))
     start = None
     if enough:
-        before = path[enough - 1]
+        before = chosen[enough - 1]
         start = metric(merge_all(before.sums), before.smoother.power)
-    return Choice(path[enough].smoother, start, enough + 1)
+    return Choice(chosen[enough].smoother, start, enough + 1)
 
 
 def preferred(paths: Sequence[Sequence[Trial]]) -> tuple[Sequence[Trial], Trial]:
@@ -304,7 +304,7 @@ def two_regressions(
     bandwidths = sorted({smoother.bandwidth for smoother in regressions})
     ridges = sorted({smoother.ridge for smoother in regressions})
     train = halves.folds[0][0][:_COMPARED_ROWS]
-    rows = np.asarray(halves.X[train], np.float64)
+    rows: FloatArray = np.asarray(halves.X[train], np.float64)
     rows = rows if start is None else apply(start, rows)
     columns = halves.targets.take(train).columns()
     errors = leave_one_out_errors(

@@ -40,8 +40,8 @@ class FittedSmoother:
 
     There is one, or several that share their work: of "analytic" with any bandwidths, one block of
     distances serves all; of "local-linear" with any neighbours and ridges, one search; of
-    "kernel-ridge" with any ridges, one kernel; of "difference" nothing but the sample. ``index`` finds the neighbours of "local-linear";
-    ``coefficients`` (n, S C) are those of "kernel-ridge".
+    "kernel-ridge" with any ridges, one kernel; "difference" shares its sample. ``index`` finds the
+    neighbours of "local-linear"; ``coefficients`` (n, S C) are those of "kernel-ridge".
     """
 
     smoothers: tuple[Smoother, ...]

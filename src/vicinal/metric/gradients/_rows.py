@@ -24,7 +24,7 @@ def distinct_rows(
     """
     codes = _fingerprints(X, targets)
     _, first, places = np.unique(codes, return_index=True, return_inverse=True)
-    sums = np.bincount(places, weights)
+    sums: FloatArray = np.bincount(places, weights).astype(np.float64)
     kept = np.argsort(first)[sums[np.argsort(first)] > 0]
     rows: IntArray = first[kept]
     if len(rows) == len(X):

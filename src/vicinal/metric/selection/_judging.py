@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -63,6 +64,12 @@ class Score:
     losses: FloatArray
     weights: FloatArray | None = None
 
+    @classmethod
+    def pool(cls, scores: Sequence[Score]) -> Score:
+        """Return the score of all rows together, each of weight 1 where it has none."""
+        weights = [np.ones(len(s.losses)) if s.weights is None else s.weights for s in scores]
+        return cls(np.concatenate([s.losses for s in scores]), np.concatenate(weights))
+
     @property
     def mean(self) -> float:
         """The weighted mean loss; the plain one where no row has a weight."""
@@ -76,11 +83,9 @@ class Score:
         return float(np.sqrt(shares**2 @ deviation**2))
 
     def _shares(self) -> FloatArray:
-        weights = np.ones(len(self.losses)) if self.weights is None else self.weights
-        total = weights.sum()
-        shares: FloatArray = (
-            weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
-        )
+        some = self.weights is not None and self.weights.any()
+        weights = self.weights if self.weights is not None and some else np.ones(len(self.losses))
+        shares: FloatArray = weights / weights.sum()
         return shares
 
 

@@ -32,13 +32,11 @@ class Trial:
     def run(self, splits: Sequence[tuple[Problem, Problem]], until: int) -> None:
         """Walk to an epoch, scoring after each."""
         while self.descents[0].epoch < until:
-            losses, weights = [], []
+            scores = []
             for (train, held), descent in zip(splits, self.descents, strict=True):
                 descent.advance()
-                losses.append(train.score(descent.components, held))
-                weights.append(np.ones(held.n_rows) if held.weights is None else held.weights)
-            pooled = Score(np.concatenate(losses), np.concatenate(weights))
-            self.scores[self.descents[0].epoch] = pooled
+                scores.append(Score(train.score(descent.components, held), held.weights))
+            self.scores[self.descents[0].epoch] = Score.pool(scores)
 
     @property
     def best(self) -> tuple[float, int]:

@@ -1,6 +1,6 @@
 """Starts: maps computed directly from rows and classes, where learners set out; and what LDA is.
 
-    rows in a frame ─▶ start_map(Start) ─▶ L (p, r) ─▶ scale_to_margin ─▶ a start that can learn
+    rows in a frame ─▶ start_map(Start) ─▶ L (p, r), not scaled
                           │
           ┌───────────────┼──────────────────┬───────────────┐
     within_scatter   principal_map     relieff_weights     the frame
@@ -21,14 +21,14 @@ from vicinal.metric.starts._discriminant import (
     shrinkage_of,
     within_scatter,
 )
-from vicinal.metric.starts._maps import STARTS, Start, principal_map, start_map
-from vicinal.metric.starts._margin import scale_to_margin
+from vicinal.metric.starts._maps import STARTS, Start, check_map, principal_map, start_map
 
 __all__ = [
     "SHRINKAGES",
     "STARTS",
     "Start",
     "WithinScatter",
+    "check_map",
     "diagonal_map",
     "discriminant_map",
     "discriminant_ratios",
@@ -37,7 +37,6 @@ __all__ = [
     "principal_map",
     "relieff_weights",
     "rrelieff_weights",
-    "scale_to_margin",
     "shrinkage_of",
     "start_map",
     "within_scatter",

@@ -1,14 +1,32 @@
-"""Exact inference again, in slow and readable NumPy: the explanation of the kernels and their twin.
+"""Exact inference and votes in slow and readable NumPy: the explanation of the kernels.
 
 Same names, same rule, same order of summation, hence the same bits. The readable sweep over k'
-is :func:`best_voting_set`; everything else is built from it.
+is :func:`best_voting_set`; all of inference is built from it.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from vicinal._types import FloatArray, IntArray, ViolatingSet, VotingSet
+FloatArray = np.ndarray[Any, Any]
+IntArray = np.ndarray[Any, Any]
+# Classes whose totals differ by no more than this share tie.
+TIE = 1e-12
+
+
+class VotingSet(NamedTuple):
+    indices: IntArray
+    total: float
+
+
+class ViolatingSet(NamedTuple):
+    indices: IntArray
+    total: float
+    voted: int
+    value: float
 
 
 def best_voting_set(
@@ -106,3 +124,25 @@ def _sum(values: FloatArray) -> float:
 
 def _ascending(values: FloatArray, points: IntArray) -> IntArray:
     return points[np.lexsort((points, values[points]))]
+
+
+def majority_vote(labels: IntArray, n_classes: int) -> IntArray:
+    """Return what :func:`majority_vote` returns, written for reading: O(m k R)."""
+    winners = []
+    for row in labels:
+        counts = np.bincount(row, minlength=n_classes)
+        tied = np.flatnonzero(counts == counts.max())
+        winners.append(next(label for label in row if label in tied))
+    return np.array(winners, dtype=np.int64)
+
+
+def weighted_vote(
+    labels: IntArray, weights: FloatArray, indptr: IntArray, n_classes: int, fallback: int
+) -> IntArray:
+    """Return what :func:`weighted_vote` returns, written for reading."""
+    winners = []
+    for start, end in pairwise(indptr):
+        totals = np.bincount(labels[start:end], weights[start:end], minlength=n_classes)
+        tied = np.flatnonzero(totals >= totals.max() * (1 - TIE))
+        winners.append(next((r for r in labels[start:end] if r in tied), fallback))
+    return np.array(winners, dtype=np.int64)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from vicinal._kernels._smoothing import BIWEIGHT, EPANECHNIKOV, TRIANGLE
-from vicinal._types import AnyArray, FloatArray
+AnyArray = np.ndarray[Any, Any]
+# The kernels' numbers.
+TRIANGLE, EPANECHNIKOV, BIWEIGHT = 0, 1, 2
 
 
-def profiles(squared_ratios: AnyArray, kernel: int) -> FloatArray:
+def profiles(squared_ratios: AnyArray, kernel: int) -> AnyArray:
     """Return K(u) for u² = ``squared_ratios``: 1 − u, 1 − u² or (1 − u²)² on [0, 1), else 0."""
     inside = np.clip(squared_ratios, 0, 1)
     heights = {
