@@ -266,7 +266,7 @@ def _train(
 ) -> SphereOutcome | None:
     """Train, in this process or as one of several; return the outcome in the first of them."""
     from vicinal.runs import RunFolder
-    from vicinal.scale._torch import process_group, wait_for_all
+    from vicinal.scale.processes import process_group, wait_for_all
     from vicinal.sphere.digits import run_on_sphere
 
     with process_group() as rank:

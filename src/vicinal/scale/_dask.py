@@ -196,8 +196,7 @@ def _learn(
             scale=rule.deviation,
             own=rows is None or len(rows) == n_rows,
         )
-        keep = options.keep_gradients
-        return Evaluated(*_evaluate(shards, estimate, rule, chosen, rows, keep)), None
+        return Evaluated(*_evaluate(shards, estimate, rule, chosen, rows, options)), None
 
     return mergeable.follow_plan(plan, evaluate)
 
@@ -239,9 +238,9 @@ def _evaluate(
     rule: sums_of.TargetRule,
     chosen: IntArray,
     drawn: IntArray | None,
-    keep: bool,
+    options: Options,
 ) -> tuple[GradientSums, FloatArray | None]:
-    """Return the sums over gradients at the chosen rows, and the gradients if ``keep``."""
+    """Return the sums over gradients at the chosen rows, and the gradients if they are kept."""
     from dask import delayed
 
     how = [delayed(part, pure=False, traverse=False) for part in (estimate, rule)]
@@ -249,32 +248,37 @@ def _evaluate(
         sample = shards.hold(delayed(_join, pure=False)(_rows_of(shards, drawn)))
         gradients_at = delayed(sums_of.gradients_from_sample, pure=False)
         fields = [gradients_at(points, sample, *how) for points in _points_of(shards, chosen)]
-        return _run(shards, fields, keep)
+        return _run(shards, fields, options)
     mergeable.parts_that_merge(estimate.smoother)  # refused here, not by a worker
     # One round after the other: in each, a chunk is asked for once, so that none is copied about.
     rounds = np.array_split(chosen, -(-len(chosen) // _points_a_round(shards, estimate)))
     done = []
     for rows in rounds:
         points = shards.hold(delayed(np.concatenate, pure=False)(_points_of(shards, rows)))
-        done.append(_run(shards, [_from_all_chunks(shards, points, how)], keep))
+        done.append(_run(shards, [_from_all_chunks(shards, points, how)], options))
     gradients = [part for _, part in done if part is not None]
     sums = mergeable.merge_all(part for part, _ in done)
-    return sums, np.concatenate(gradients) if keep else None
+    return sums, np.concatenate(gradients) if gradients else None
 
 
-def _run(shards: Shards, fields: list[Any], keep: bool) -> tuple[GradientSums, FloatArray | None]:
-    """Return the sums over delayed gradients, and these if ``keep``."""
+def _run(
+    shards: Shards, fields: list[Any], options: Options
+) -> tuple[GradientSums, FloatArray | None]:
+    """Return the sums over delayed gradients, and these if they are kept."""
     from dask import delayed
 
-    total = delayed(_sum, pure=False)
+    total, diagonal = delayed(_sum, pure=False), options.kind.diagonal
     sums, *gradients = shards.compute(
-        [_merged([total(field) for field in fields]), *(fields if keep else [])]
+        [
+            _merged([total(field, diagonal) for field in fields]),
+            *(fields if options.keep_gradients else []),
+        ]
     )
-    return sums, np.concatenate(gradients) if keep else None
+    return sums, np.concatenate(gradients) if gradients else None
 
 
-def _sum(gradients: FloatArray) -> GradientSums:
-    return sum_gradients(gradients, np.ones(len(gradients)))
+def _sum(gradients: FloatArray, diagonal: bool) -> GradientSums:
+    return sum_gradients(gradients, np.ones(len(gradients)), diagonal=diagonal)
 
 
 def _from_all_chunks(shards: Shards, points: Any, how: list[Any]) -> Any:

@@ -12,7 +12,6 @@ from vicinal.metric.gradients._analytic import analytic_gradients, kernel_sums
 from vicinal.metric.gradients._evaluation import (
     Blocks,
     evaluate,
-    evaluate_together,
     fit_smoother,
     gradients_at,
 )
@@ -38,7 +37,7 @@ def class_data(n=60, d=3, n_classes=4, seed=0):
 
 def gradients_of(X, targets, points=None, weights=None, components=None, **told):
     fitted = fit_smoother(X, targets, Smoother(**told), weights=weights, components=components)
-    return gradients_at(X if points is None else points, fitted, own=points is None)
+    return gradients_at(X if points is None else points, fitted, own=points is None)[0]
 
 
 def always(point):
@@ -112,7 +111,7 @@ def test_holding_the_weights_gives_what_three_products_give():
     rows = fitted.coordinates.enter(X[:40], np.float64)
     (sums,) = kernel_sums(rows, fitted.sample)
     expected = sums.gradients() * targets.scale / 6.0
-    np.testing.assert_allclose(gradients_at(X[:40], fitted), expected, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(gradients_at(X[:40], fitted)[0], expected, rtol=1e-8, atol=1e-12)
 
 
 def test_gradients_in_another_metric_are_those_of_mapped_rows_mapped_back():
@@ -142,17 +141,26 @@ def test_single_precision_is_near_double_precision():
     np.testing.assert_allclose(found, sums.gradients() * targets.scale, rtol=1e-3, atol=1e-4)
 
 
-def test_one_block_of_distances_serves_all_bandwidths():
-    X, codes, _ = class_data(n=200)
-    targets = class_targets(codes)[1]
-    ones = np.ones(len(X))
-    fitted = fit_smoother(X, targets, Smoother("analytic", 0.5, temperature=1.0))
-    smoothers = [Smoother("analytic", h, temperature=1.0) for h in (0.3, 0.5, 1.1)]
-    together = evaluate_together(X, fitted, smoothers)
-    for h, sums in zip([0.3, 0.5, 1.1], together, strict=True):
-        alone = fit_smoother(X, targets, Smoother("analytic", h, temperature=1.0))
-        expected = evaluate(X, ones, alone).sums
-        np.testing.assert_allclose(sums.outer, expected.outer, rtol=1e-7, atol=1e-12)
+@pytest.mark.parametrize(
+    "smoothers",
+    [
+        [Smoother("analytic", h, temperature=1.0) for h in (0.3, 0.5, 1.1)],
+        [
+            Smoother("local-linear", 1.0, "epanechnikov", n_local=k, ridge=r)
+            for k, r in ((10, 0.1), (30, 0.1), (10, 1.0))
+        ],
+        [Smoother("kernel-ridge", 0.7, ridge=r) for r in (0.01, 0.3)],
+        [Smoother("difference", 0.7, step=t) for t in (0.1, 0.4)],
+    ],
+    ids=lambda smoothers: smoothers[0].estimator,
+)
+def test_smoothers_that_share_their_work_find_what_each_finds_alone(smoothers):
+    X, codes, _ = class_data(n=120)
+    targets, ones = class_targets(codes)[1], np.ones(len(X))
+    together = evaluate(X, ones, fit_smoother(X, targets, *smoothers))
+    for smoother, found in zip(smoothers, together, strict=True):
+        (alone,) = evaluate(X, ones, fit_smoother(X, targets, smoother))
+        np.testing.assert_allclose(found.sums.total, alone.sums.total, rtol=1e-7, atol=1e-12)
 
 
 def test_sums_over_parts_of_the_sample_add_up():
@@ -405,9 +413,9 @@ def test_neither_blocks_nor_threads_change_the_sums(estimator, block_size, n_thr
     kernel = "epanechnikov" if estimator == "local-linear" else "gaussian"
     fitted = fit_smoother(X, class_targets(codes)[1], Smoother(estimator, 0.9, kernel, n_local=9))
     ones = np.ones(len(X))
-    expected = evaluate(X, ones, fitted).sums
-    found = evaluate(X, ones, fitted, Blocks(block_size, n_threads)).sums
-    np.testing.assert_allclose(found.outer, expected.outer, rtol=1e-9, atol=1e-12)
+    expected = evaluate(X, ones, fitted)[0].sums
+    found = evaluate(X, ones, fitted, Blocks(block_size, n_threads))[0].sums
+    np.testing.assert_allclose(found.total, expected.total, rtol=1e-9, atol=1e-12)
 
 
 @given(st.lists(st.integers(0, 59), min_size=1, max_size=4, unique=True))
@@ -415,13 +423,12 @@ def test_sums_over_any_parts_of_the_points_add_up_to_the_whole(cuts):
     X, y, rng = real_data()
     fitted = fit_smoother(X, real_targets(y), Smoother("analytic", 0.8))
     weights = rng.uniform(0, 2, len(X))
-    whole = evaluate(X, weights, fitted).sums
+    whole = evaluate(X, weights, fitted)[0].sums
     parts = [p for p in np.split(np.arange(60), sorted(cuts)) if len(p)]
-    merged = merge_all(evaluate(X[p], weights[p], fitted).sums for p in parts)
+    merged = merge_all(evaluate(X[p], weights[p], fitted)[0].sums for p in parts)
     assert merged.count == whole.count
     np.testing.assert_allclose(merged.weight, whole.weight, rtol=1e-12)
-    np.testing.assert_allclose(merged.outer, whole.outer, rtol=1e-9, atol=1e-13)
-    np.testing.assert_allclose(merged.absolute, whole.absolute, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(merged.total, whole.total, rtol=1e-9, atol=1e-13)
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._threads import thread_count
+from vicinal._threads import map_blocks, thread_count
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import (
     check_components,
@@ -19,11 +19,25 @@ from vicinal._validation import (
 )
 from vicinal.metric._base import MetricLearner
 
-from ._evaluation import Blocks, Evaluated, FittedSmoother, evaluate, fit_smoother
+from ._evaluation import (
+    Blocks,
+    Evaluated,
+    FittedSmoother,
+    evaluate,
+    fit_smoother,
+    gradients_at,
+)
 from ._fit import GradientFit, fit_rows
 from ._options import Options, check_options, check_point_weights
+from ._rows import Span, distinct_rows
 from ._smoother import Smoother
-from ._spectrum import MetricKind, bootstrap_spectra, interval
+from ._spectrum import (
+    MetricKind,
+    bootstrap_spectra,
+    interval,
+    metric_components,
+    spectrum,
+)
 from ._sums import GradientSums
 from ._targets import Targets
 
@@ -127,10 +141,11 @@ class GradientMetric(MetricLearner):
         X = check_transform_input(self, X, accept_sparse=False)
         check_point_weights(sample_weight, len(X))
         weights = np.broadcast_to(1.0 if sample_weight is None else sample_weight, len(X))
-        so_far, fitted = self._evaluated(), self._fitted_smoother()
+        so_far, (fitted, span) = self._evaluated(), self._held()
         options = self._options(X.shape[1], fitted.sample.n_columns)
-        keep, weights = so_far.gradients is not None, weights / self._weight_scale
-        added = evaluate(X, weights, fitted, options.blocks, keep=keep)
+        X = X if span is None else span.enter(X)
+        how = {"keep": so_far.gradients is not None, "diagonal": self._kind.diagonal}
+        (added,) = evaluate(X, weights / self._weight_scale, fitted, options.blocks, **how)
         self._keep_sums(so_far.merge(added), options.n_components)
         return self
 
@@ -142,7 +157,8 @@ class GradientMetric(MetricLearner):
         Evaluation points are resampled, each with its weight; needs ``store_gradients=True``.
         """
         spectra, _ = self._bootstrap(1, n_resamples, random_state)
-        return interval(spectra, level)
+        intervals = interval(spectra, level)
+        return np.pad(intervals, ((0, self.n_features_in_ - len(intervals)), (0, 0)))
 
     def principal_angle_interval(
         self,
@@ -186,12 +202,17 @@ class GradientMetric(MetricLearner):
         sample, targets = clone(self)._read(X, y)
         check_transform_input(self, X, accept_sparse=False)
         weights, _ = check_point_weights(sample_weight, len(sample))
-        smoother = Smoother(**how)
-        fitted = fit_smoother(sample, targets, smoother, weights=weights, components=components)
-        blocks, flat = Blocks(n_threads=thread_count(self.n_jobs)), np.ones(len(points))
-        gradients = evaluate(points, flat, fitted, blocks, keep=True).gradients
-        assert gradients is not None
-        return as_stored(gradients)
+        rows, targets, weights = distinct_rows(sample, targets, weights)
+        fitted = fit_smoother(
+            rows, targets, Smoother(**how), weights=weights, components=components
+        )
+        blocks = Blocks(n_threads=thread_count(self.n_jobs))
+        parts = map_blocks(
+            lambda block: gradients_at(points[block], fitted)[0],
+            blocks.split(len(points), fitted),
+            blocks.n_threads,
+        )
+        return as_stored(np.concatenate(parts))
 
     def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         """Return X as floats, and the columns f predicts."""
@@ -211,35 +232,74 @@ class GradientMetric(MetricLearner):
         self.n_local_ = smoother.n_local
         self.ridge_ = float(smoother.ridge)
         self.power_ = float(smoother.power)
-        self._last_estimate = (dict(vars(smoother)), fit.components)
+        lifted = fit.components if fit.span is None else fit.span.lift(fit.components)
+        self._last_estimate = (dict(vars(smoother)), lifted)
+        self._span = None if fit.span is None else dict(vars(fit.span))
         self._dtype = fit.dtype
         self._fitted = None if fit.fitted is None else fit.fitted.as_plain()
         self._keep_sums(fit.evaluated, fit.n_components)
 
     def _keep_sums(self, found: Evaluated, n_components: int | None) -> None:
-        learned = self._kind.learn(found.sums, self.power_)
-        self.outer_product_, self.eigenvalues_ = learned.matrix, learned.eigenvalues
-        self.components_ = learned.components[:n_components].astype(self._dtype)
-        self.n_evaluations_ = found.sums.count
-        self._sums = dict(vars(found.sums))
+        sums, d = found.sums, self.n_features_in_
+        self._sums = dict(vars(sums))
+        self.n_evaluations_ = sums.count
+        if self._kind.diagonal:
+            order = np.argsort(-sums.mean, kind="stable")
+            self.eigenvalues_ = sums.mean[order]
+            components = np.zeros((d, d), self._dtype)
+            components[np.arange(d), order] = self._kind.components(sums, self.power_)[order]
+        else:
+            values, vectors = spectrum(sums.mean)
+            self.eigenvalues_ = np.concatenate([values, np.zeros(d - len(values))])
+            components = metric_components(values, vectors, self.power_)
+            if self._span is not None:
+                components = Span(**self._span).lift(components) * np.sqrt(d / len(values))
+        self.components_ = components[:n_components].astype(self._dtype, copy=False)
         if found.gradients is not None:
-            self.gradients_, self._point_weights = as_stored(found.gradients), found.weights
+            gradients = found.gradients
+            if self._span is not None:
+                gradients = gradients @ self._span["basis"]
+            self.gradients_, self._point_weights = as_stored(gradients), found.weights
         elif hasattr(self, "gradients_"):
             del self.gradients_, self._point_weights  # an earlier fit's
+
+    @property
+    def outer_product_(self) -> FloatArray:
+        """The matrix itself, in units of y² / x² (GW: y / x), of shape (n_features, n_features)."""
+        check_is_fitted(self, "components_")
+        matrix = GradientSums(**self._sums).mean
+        if self._kind.diagonal:
+            return np.diag(matrix)
+        if self._span is None:
+            return matrix
+        basis: FloatArray = self._span["basis"]
+        return basis.T @ matrix @ basis
+
+    def _stored_gradients(self) -> FloatArray:
+        """Return ``gradients_`` as (m, C, r), in the plane of the fit."""
+        gradients = by_column(self.gradients_)
+        return gradients if self._span is None else gradients @ self._span["basis"].T
 
     def _evaluated(self) -> Evaluated:
         sums = GradientSums(**self._sums)
         if not hasattr(self, "gradients_"):
             return Evaluated(sums)
-        return Evaluated(sums, by_column(self.gradients_), self._point_weights)
+        return Evaluated(sums, self._stored_gradients(), self._point_weights)
 
-    def _fitted_smoother(self) -> FittedSmoother:
+    def _held(self) -> tuple[FittedSmoother, Span | None]:
+        """Return what gradients are estimated from, and the plane it lies in."""
         if self._fitted is None:
             raise ValueError(
                 f"this {type(self).__name__} was fitted to chunks it does not hold, so there is no "
                 "sample to estimate further gradients from: fit it to rows in memory."
             )
-        return FittedSmoother.from_plain(self._fitted)
+        span = None if self._span is None else Span(**self._span)
+        return FittedSmoother.from_plain(self._fitted), span
+
+    def _fitted_smoother(self) -> FittedSmoother:
+        """Return what gradients are estimated from, at rows as the user has them."""
+        fitted, span = self._held()
+        return fitted if span is None else fitted.seen_from(span)
 
     def _bootstrap(
         self, rank: int, n_resamples: int, random_state: Any
@@ -250,7 +310,7 @@ class GradientMetric(MetricLearner):
                 "intervals need the gradients at every point: fit with store_gradients=True."
             )
         n_resamples = check_whole("n_resamples", n_resamples)
-        gradients, random = by_column(self.gradients_), check_random_state(random_state)
+        gradients, random = self._stored_gradients(), check_random_state(random_state)
         weights = np.ones(len(gradients)) if self._point_weights is None else self._point_weights
         return bootstrap_spectra(gradients, weights, n_resamples, rank, random, self._kind)
 

@@ -1,7 +1,11 @@
-"""Which smoother each iteration takes: two-fold cross-validation of the k-NN prediction it serves.
+"""Which smoother, power and number of iterations: a race, judged by the k-NN prediction it serves.
 
-rows ─▶ split_halves ─▶ Halves ─┐
-smoothers × powers ─────────────┴─▶ metric of one half ─▶ error on the other ─▶ choose_path
+    candidates ─▶ a few points, one half ─▶ those not clearly behind ─▶ all points, both halves
+                                                                              │
+          the next iteration, in the winner's metric, among the finalists ◀───┘  while errors fall
+
+A metric is learned from one half of the rows and predicts the other. Errors are kept row by row:
+candidates are told apart by the mean of their differences in units of its standard error.
 """
 
 from __future__ import annotations
@@ -16,48 +20,43 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index import ExactIndex
 
 from ._candidates import affordable_points
-from ._evaluation import Blocks, evaluate_together, fit_smoother
+from ._evaluation import Blocks, evaluate, fit_smoother
 from ._kernel_ridge import leave_one_out_errors
+from ._sample import apply
 from ._smoother import Smoother
-from ._sums import GradientSums, mean_outer
+from ._spectrum import change_over
+from ._sums import GradientSums, merge_all
 from ._targets import Targets
 
-# Rows cross-validation looks at, and the fewest it makes sense with.
-CV_ROWS, CV_LEAST = 3000, 24
+# Rows the choice looks at, and the fewest it makes sense with.
+CV_ROWS, CV_LEAST = 2000, 24
 # Mean squared change of f over a bandwidth, in variances of y, below which nothing was near.
 _NOTHING_NEAR = 1e-12
-# Share of the error by which the best of a dozen estimates may look better than it is.
-_BY_CHANCE = 0.02
+# The first round: points gradients are estimated at, and rows that are predicted.
+_FEW_POINTS, _FEW_TESTS = 256, 400
+# Standard errors a candidate may be behind the best, and how many go on at most.
+_CLEARLY, _FINALISTS = 2.0, 4
 # Ridge gradients are estimated with, in that of least error: what smooths values well smooths the
 # slopes of noisy targets away.
 _LESS_SMOOTH = 0.3
-# Share of the error by which it may look worse: halves want more smoothing than the whole does.
-_OF_HALVES = 0.01
-# Share of the error a further iteration must save.
-_WORTH_AN_ITERATION = 0.01
-# Rows of a half at which kernel ridge regressions are compared.
-_COMPARED_ROWS = 1000
+# Rows kernel ridge regressions are compared on.
+_COMPARED_ROWS = 400
 # Multiplications gradients of one half may take.
-_HALF_BUDGET, _HALF_LEAST = 1e10, 200
+_HALF_BUDGET, _HALF_LEAST = 1e9, 200
+_FEW_BUDGET, _FEW_LEAST = 3e8, 64
 
 Metric = Callable[[GradientSums, float], FloatArray]
+Starts = tuple[FloatArray | None, ...]
 
 
-def distinct_rows(
-    X: AnyArray, targets: Targets, weights: FloatArray, random: np.random.RandomState
-) -> IntArray:
-    """Return at most CV_ROWS random rows with weight, of equal ones the first, in a fixed order.
-
-    A row that is repeated counts once here, so that giving it twice and weighing it twice choose
-    the same smoother, and no row is predicted from its own copy.
-    """
-    rows = np.flatnonzero(weights > 0)
+def rows_to_choose_on(X: AnyArray, targets: Targets, random: np.random.RandomState) -> IntArray:
+    """Return at most CV_ROWS random rows, in an order that does not depend on theirs."""
+    rows = np.arange(len(X))
     if len(rows) > CV_ROWS:
         rows = np.sort(random.permutation(rows)[:CV_ROWS])
     # By target first: a rotation of the features then leaves the order, and so the halves, alone.
-    facts = np.column_stack([targets.codes[rows], targets.values[rows], X[rows]])
-    first = np.unique(facts, axis=0, return_index=True)[1]
-    chosen: IntArray = rows[first]
+    facts = np.column_stack([X[rows].T[::-1].T, targets.values[rows], targets.codes[rows]])
+    chosen: IntArray = rows[np.lexsort(facts.T)]
     return chosen
 
 
@@ -69,6 +68,7 @@ class Halves:
     targets: Targets
     folds: tuple[tuple[IntArray, IntArray], ...]
     n_neighbors: int
+    diagonal: bool = False
     n_threads: int = 1
 
 
@@ -78,163 +78,248 @@ def split_halves(
     rows: IntArray,
     n_neighbors: int,
     random: np.random.RandomState,
-    n_threads: int = 1,
+    **how: Any,
 ) -> Halves:
     """Return two random halves of the given rows."""
     rows = random.permutation(rows)
     first, second = rows[::2], rows[1::2]
-    return Halves(X, targets, ((first, second), (second, first)), n_neighbors, n_threads)
+    return Halves(X, targets, ((first, second), (second, first)), n_neighbors, **how)
 
 
-def prediction_error(components: FloatArray, halves: Halves, fold: int) -> float:
-    """Return the k-NN mean squared error of one half predicted from the other.
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A smoother and a power, what they learned on each half, and the errors row by row."""
 
-    For classes it is the Brier score of the neighbours' shares, which tells metrics apart
-    where the counts of wrong votes tie.
-    """
-    train, test = halves.folds[fold]
-    rows = [np.asarray(halves.X[part], np.float64) @ components.T for part in (train, test)]
-    k = min(halves.n_neighbors, len(train))
-    _, indices = ExactIndex(rows[0], n_jobs=halves.n_threads).query(rows[1], k)
-    columns = halves.targets.columns()
-    errors = (columns[train][indices].mean(axis=1) - columns[test]) ** 2
-    return float(errors.sum(axis=1).mean())
+    smoother: Smoother
+    sums: tuple[GradientSums, ...]
+    components: tuple[FloatArray, ...]
+    errors: FloatArray
 
+    @property
+    def error(self) -> float:
+        """The mean error."""
+        return float(self.errors.mean())
 
-def half_sums(
-    halves: Halves, fold: int, smoothers: Sequence[Smoother], components: FloatArray | None
-) -> list[GradientSums]:
-    """Return the sums of each smoother on the training half, sharing work where smoothers can."""
-    train, _ = halves.folds[fold]
-    X, targets = halves.X[train], halves.targets.take(train)
-    found: dict[Smoother, GradientSums] = {}
-    for family in families(smoothers):
-        fitted = fit_smoother(X, targets, family[0], components=components)
-        shape = (*X.shape, targets.n_columns)
-        points = X[: affordable_points(family[0], shape, _HALF_BUDGET, _HALF_LEAST)]
-        sums = evaluate_together(points, fitted, family, Blocks(n_threads=halves.n_threads))
-        found.update(zip(family, sums, strict=True))
-    return [found[smoother] for smoother in smoothers]
+    def is_behind(self, other: Trial, by: float) -> bool:
+        """Return whether the error is larger than another's by so many standard errors."""
+        gaps = self.errors - other.errors
+        return bool(gaps.mean() > by * gaps.std() / np.sqrt(len(gaps)))
 
 
-def families(smoothers: Sequence[Smoother]) -> list[list[Smoother]]:
-    """Return the smoothers in groups whose gradients can be estimated together."""
-    groups: dict[Any, list[Smoother]] = {}
-    for smoother in smoothers:
-        shared = {"analytic": ("analytic",), "local-linear": ("local-linear", smoother.n_local)}
-        groups.setdefault(shared.get(smoother.estimator, smoother), []).append(smoother)
-    return list(groups.values())
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The smoother of the last iterations, how many of all are left, and the metric so far."""
+
+    smoother: Smoother
+    start: FloatArray | None
+    n_iter: int
+    n_left: int = 1
 
 
-def choose_path(
+def choose(
     halves: Halves,
     smoothers: Sequence[Smoother],
     powers: Sequence[float],
     n_iter: int,
     metric: Metric,
     report: Callable[[str], None] = lambda line: None,
-) -> list[Smoother]:
-    """Return the smoother of each iteration, at most ``n_iter``, by two-fold cross-validation.
+) -> Choice:
+    """Return the smoother, power and iteration whose metrics predict best.
 
-    Every iteration takes the smoother and power whose metrics, each learned on one half, predict
-    the other half best, and the next starts from those; of kernel ridge regressions only the one
-    of least leave-one-out error and a less smooth one compete. The path ends where the error came
-    within a hundredth of the least.
+    Every estimator finds its own path, one smoother and power an iteration, on few points of one
+    half; paths not clearly behind the best are followed on all points of both halves. The choice
+    is the shortest beginning of a path that a standard error does not tell from the best.
     """
-    starts: list[FloatArray | None] = [None] * len(halves.folds)
-    path: list[Smoother] = []
-    errors: list[float] = []
-    for iteration in range(n_iter):
-        rivals = keep_two_regressions(halves, smoothers, starts)
-        trials = [_try_all(halves, f, rivals, powers, s, metric) for f, s in enumerate(starts)]
-        scores = np.mean([[error for error, _ in fold] for fold in trials], axis=0)
-        best = preferred(scores, rivals, len(powers))
-        if not np.isfinite(scores[best]):
-            break
-        smoother, power = divmod(best, len(powers))
-        path.append(replace(rivals[smoother], power=powers[power]))
-        errors.append(float(scores[best]))
-        report(f"iteration {iteration + 1}: {describe(path[-1])}, error {errors[-1]:.4g}")
-        starts = [fold[best][1] for fold in trials]
-        if len(errors) - int(np.argmin(errors)) > 2:
-            break
-    if not errors:
-        return [smoothers[-1]]
-    # Least of several noisy errors is too low by chance: a hundredth is no reason to go on.
-    enough = np.array(errors) <= (1 + _WORTH_AN_ITERATION) * min(errors)
-    return path[: int(np.argmax(enough)) + 1]
+    by_estimator: dict[str, list[Smoother]] = {}
+    for smoother in smoothers:
+        by_estimator.setdefault(smoother.estimator, []).append(smoother)
+    scouts = [scout(halves, s, powers, n_iter, metric) for s in by_estimator.values()]
+    ends = [path[-1][0] for path in scouts if path]
+    if not ends:
+        return Choice(smoothers[-1], None, 1)
+    ahead = min(ends, key=lambda trial: trial.error)
+    paths = [
+        follow(halves, path, metric)
+        for path in scouts
+        if path and not path[-1][0].is_behind(ahead, _CLEARLY)
+    ]
+    for path in paths:
+        for number, trial in enumerate(path, start=1):
+            report(f"iteration {number}: {describe(trial.smoother)}, error {trial.error:.4g}")
+    chosen, best = preferred(paths)
+    enough = next(i for i, trial in enumerate(chosen) if not trial.is_behind(best, 1.0))
+    start = None
+    if enough:
+        before = chosen[enough - 1]
+        start = metric(merge_all(before.sums), before.smoother.power)
+    return Choice(chosen[enough].smoother, start, enough + 1)
 
 
-def preferred(scores: FloatArray, smoothers: Sequence[Smoother], n_powers: int) -> int:
-    """Return the place of the least score; of a regression's, if hardly higher.
+def preferred(paths: Sequence[Sequence[Trial]]) -> tuple[Sequence[Trial], Trial]:
+    """Return the path of least error, or that of regressions if not clearly behind, and its best.
 
-    The least of many noisy errors is low by chance; regressions were not picked by them. Of these
-    the last, the less smooth one, is taken if hardly worse.
+    The least of many noisy errors is low by chance; regressions were not picked by them.
     """
-    # Of equally good smoothers the last, which looks farthest.
-    best = len(scores) - 1 - int(np.argmin(scores[::-1]))
-    table = scores.reshape(len(smoothers), n_powers)
-    solved = [i for i, smoother in enumerate(smoothers) if smoother.estimator == "kernel-ridge"]
-    if not solved:
-        return best
-    least = table[solved].min()
-    if not least <= (1 + _BY_CHANCE) * scores[best]:
-        return best
-    regression = max(i for i in solved if table[i].min() <= (1 + _OF_HALVES) * least)
-    return regression * n_powers + int(table[regression].argmin())
+    bests = [(path, min(path, key=lambda trial: trial.error)) for path in paths if path]
+    least = min(bests, key=lambda pair: pair[1].error)
+    for path, trial in bests:
+        solved = trial.smoother.estimator == "kernel-ridge"
+        if solved and not trial.is_behind(least[1], _CLEARLY):
+            return path, trial
+    return least
 
 
-def keep_two_regressions(
-    halves: Halves, smoothers: Sequence[Smoother], starts: Sequence[FloatArray | None]
+def scout(
+    halves: Halves,
+    smoothers: Sequence[Smoother],
+    powers: Sequence[float],
+    n_iter: int,
+    metric: Metric,
+) -> list[list[Trial]]:
+    """Return the quick trials along one estimator's path, the best few of each iteration.
+
+    After the first iteration only these are tried again. The path ends where the error no longer
+    falls by its standard error.
+    """
+    path: list[list[Trial]] = []
+    candidates = [replace(smoother, power=power) for smoother in smoothers for power in powers]
+    while len(path) < n_iter:
+        start = path[-1][0].components[0] if path else None
+        rivals = candidates
+        if smoothers[0].estimator == "kernel-ridge":
+            pair = two_regressions(halves, smoothers, start)
+            rivals = [replace(smoother, power=power) for smoother in pair for power in powers]
+        trials = sorted(
+            try_all(halves, rivals, (start,), metric, few=True), key=lambda trial: trial.error
+        )
+        if not trials or (path and not path[-1][0].is_behind(trials[0], 1.0)):
+            break
+        path.append([t for t in trials if not t.is_behind(trials[0], _CLEARLY)][:_FINALISTS])
+        candidates = [trial.smoother for trial in path[-1]]
+    return path
+
+
+def follow(halves: Halves, path: Sequence[Sequence[Trial]], metric: Metric) -> list[Trial]:
+    """Return the best trial of each iteration of a path, on all points of both halves."""
+    starts: Starts = (None,) * len(halves.folds)
+    trials: list[Trial] = []
+    for scouted in path:
+        found = try_all(halves, [trial.smoother for trial in scouted], starts, metric)
+        if not found:
+            break
+        trials.append(min(found, key=lambda trial: trial.error))
+        starts = trials[-1].components
+    return trials
+
+
+def try_all(
+    halves: Halves,
+    smoothers: Sequence[Smoother],
+    starts: Starts,
+    metric: Metric,
+    *,
+    few: bool = False,
+) -> list[Trial]:
+    """Return a trial of every smoother that finds gradients; with ``few`` a quick one."""
+    folds = range(1 if few else len(halves.folds))
+    by_fold = [half_sums(halves, fold, smoothers, starts[fold], few=few) for fold in folds]
+    trials = []
+    for smoother, sums in zip(smoothers, zip(*by_fold, strict=True), strict=True):
+        if all(found_gradients(part, smoother, halves.targets.scale) for part in sums):
+            maps = tuple(metric(part, smoother.power) for part in sums)
+            errors = [prediction_errors(maps[fold], halves, fold, few=few) for fold in folds]
+            trials.append(Trial(smoother, sums, maps, np.concatenate(errors)))
+    return trials
+
+
+def prediction_errors(
+    components: FloatArray, halves: Halves, fold: int, *, few: bool = False
+) -> FloatArray:
+    """Return the squared k-NN error of each row of one half predicted from the other.
+
+    For classes it is the Brier score of the neighbours' shares, which tells metrics apart
+    where the counts of wrong votes tie.
+    """
+    train, test = halves.folds[fold]
+    test = test[:_FEW_TESTS] if few else test
+    rows = [apply(components, np.asarray(halves.X[part], np.float64)) for part in (train, test)]
+    k = min(halves.n_neighbors, len(train))
+    _, indices = ExactIndex(rows[0], n_jobs=halves.n_threads).query(rows[1], k)
+    columns = halves.targets.columns()
+    errors: FloatArray = (columns[train][indices].mean(axis=1) - columns[test]) ** 2
+    return errors.sum(axis=1)
+
+
+def half_sums(
+    halves: Halves,
+    fold: int,
+    smoothers: Sequence[Smoother],
+    components: FloatArray | None,
+    *,
+    few: bool = False,
+) -> list[GradientSums]:
+    """Return the sums of each smoother on the training half, sharing work where smoothers can."""
+    train, _ = halves.folds[fold]
+    X, targets = halves.X[train], halves.targets.take(train)
+    budget = (_FEW_BUDGET, _FEW_LEAST) if few else (_HALF_BUDGET, _HALF_LEAST)
+    found: dict[Any, GradientSums] = {}
+    for family in families(smoothers):
+        fitted = fit_smoother(X, targets, *family, components=components)
+        points = affordable_points(family[0], (*X.shape, targets.n_columns), *budget)
+        points = min(points, _FEW_POINTS) if few else points
+        blocks, flat = Blocks(n_threads=halves.n_threads), np.ones(len(X))
+        parts = evaluate(
+            X[:points], flat[:points], fitted, blocks, own=True, diagonal=halves.diagonal
+        )
+        found.update({_but_power(s): part.sums for s, part in zip(family, parts, strict=True)})
+    return [found[_but_power(smoother)] for smoother in smoothers]
+
+
+def _but_power(smoother: Smoother) -> tuple[Any, ...]:
+    """Return what gradients depend on."""
+    step = np.ravel(smoother.step).tolist() if smoother.step is not None else [None]
+    return (smoother.estimator, smoother.bandwidth, smoother.n_local, smoother.ridge, *step)
+
+
+def families(smoothers: Sequence[Smoother]) -> list[list[Smoother]]:
+    """Return the smoothers, but for powers, in groups whose gradients are estimated together."""
+    groups: dict[Any, dict[Any, Smoother]] = {}
+    for smoother in smoothers:
+        any_length = smoother.estimator in ("analytic", "local-linear")
+        length = None if any_length else smoother.bandwidth
+        groups.setdefault((smoother.estimator, length), {})[_but_power(smoother)] = smoother
+    return [list(group.values()) for group in groups.values()]
+
+
+def two_regressions(
+    halves: Halves, regressions: Sequence[Smoother], start: FloatArray | None
 ) -> list[Smoother]:
-    """Return the smoothers with, of kernel ridge regressions, only two, in the last places.
+    """Return, of kernel ridge regressions, only two.
 
     The first is the one of least leave-one-out error, which tells bandwidths and ridges apart
     far better than the error of a k-NN prediction does; the second has less of its ridge.
     """
-    regressions = [smoother for smoother in smoothers if smoother.estimator == "kernel-ridge"]
     if len(regressions) < 2:
-        return list(smoothers)
+        return list(regressions)
     bandwidths = sorted({smoother.bandwidth for smoother in regressions})
     ridges = sorted({smoother.ridge for smoother in regressions})
-    errors = np.zeros((len(bandwidths), len(ridges)))
-    for (train, _), start in zip(halves.folds, starts, strict=True):
-        train = train[:_COMPARED_ROWS]
-        rows = np.asarray(halves.X[train], np.float64)
-        rows = rows if start is None else rows @ start.T
-        columns = halves.targets.take(train).columns()
-        centred = rows - rows.mean(axis=0)
-        errors += leave_one_out_errors(centred, columns, bandwidths, ridges, halves.n_threads)
+    train = halves.folds[0][0][:_COMPARED_ROWS]
+    rows: FloatArray = np.asarray(halves.X[train], np.float64)
+    rows = rows if start is None else apply(start, rows)
+    columns = halves.targets.take(train).columns()
+    errors = leave_one_out_errors(
+        rows - rows.mean(axis=0), columns, bandwidths, ridges, halves.n_threads
+    )
     b, r = np.unravel_index(int(errors.argmin()), errors.shape)
     best = replace(regressions[0], bandwidth=bandwidths[b], ridge=ridges[r])
-    others = [smoother for smoother in smoothers if smoother.estimator != "kernel-ridge"]
     if len(ridges) == 1:  # a given one stays
-        return [*others, best]
-    return [*others, best, replace(best, ridge=_LESS_SMOOTH * best.ridge)]
-
-
-def _try_all(
-    halves: Halves,
-    fold: int,
-    smoothers: Sequence[Smoother],
-    powers: Sequence[float],
-    start: FloatArray | None,
-    metric: Metric,
-) -> list[tuple[float, FloatArray | None]]:
-    """Return the error and the metric of every smoother and power, learned on one half."""
-    trials: list[tuple[float, FloatArray | None]] = []
-    for smoother, sums in zip(smoothers, half_sums(halves, fold, smoothers, start), strict=True):
-        found = found_gradients(sums, smoother, halves.targets.scale)
-        for power in powers:
-            components = metric(sums, power) if found else None
-            error = np.inf if components is None else prediction_error(components, halves, fold)
-            trials.append((error, components))
-    return trials
+        return [best]
+    return [best, replace(best, ridge=_LESS_SMOOTH * best.ridge)]
 
 
 def found_gradients(sums: GradientSums, smoother: Smoother, target_scale: float) -> bool:
     """Return whether f changes at all within a bandwidth; else hardly any rows are that near."""
-    change = np.trace(mean_outer(sums)) * (smoother.bandwidth / target_scale) ** 2
+    change = change_over(sums, smoother.bandwidth / target_scale)
     return bool(np.isfinite(change) and change > _NOTHING_NEAR)
 
 

@@ -48,7 +48,7 @@ def flat_gradients(X: AnyArray, fitted: FittedSmoother, *, own: bool = False) ->
     """Return g (m, d): the gradient, or Σ_c |J_c| for classes. Memory O(block · C d) beside it."""
     found = np.empty(X.shape)
     for block in ONE_THREAD.split(len(X), fitted):
-        gradients = gradients_at(X[block], fitted, own=own)
+        (gradients,) = gradients_at(X[block], fitted, own=own)
         real = gradients.shape[1] == 1
         found[block] = gradients[:, 0] if real else np.abs(gradients).sum(axis=1)
     return found
@@ -295,5 +295,5 @@ class GradientDiffusionMap(MetricLearner):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
         return tags

@@ -9,7 +9,7 @@ The sums over any partition of the evaluation points merge to the same total.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ._analytic import analytic_gradients, softmax_gradients
 from ._differences import difference_gradients
 from ._kernel_ridge import ridge_coefficients, ridge_gradients, rows_to_solve_for
 from ._local_linear import local_fits, slopes_at
+from ._rows import Span
 from ._sample import COMPACT, Coordinates, Sample, make_sample
 from ._smoother import Smoother
 from ._sums import GradientSums, merge_all, sum_gradients
@@ -35,22 +36,31 @@ _BLOCK_ENTRIES = 2**23
 
 @dataclass(frozen=True)
 class FittedSmoother:
-    """A smoother with its sample, in its coordinates: what gradients are estimated from.
+    """Smoothers with their sample, in its coordinates: what gradients are estimated from.
 
-    ``index`` finds the neighbours of "local-linear"; ``coefficients`` (n, C) are those of
-    "kernel-ridge".
+    There is one, or several that share their work: of "analytic" with any bandwidths, one block of
+    distances serves all; of "local-linear" with any neighbours and ridges, one search; of
+    "kernel-ridge" with any ridges, one kernel; "difference" shares its sample. ``index`` finds the
+    neighbours of "local-linear"; ``coefficients`` (n, S C) are those of "kernel-ridge".
     """
 
-    smoother: Smoother
+    smoothers: tuple[Smoother, ...]
     coordinates: Coordinates
     sample: Sample
     index: ExactIndex | None = None
     coefficients: FloatArray | None = None
 
+    def seen_from(self, span: Span) -> FittedSmoother:
+        """Return a smoother fitted within a plane as one of the space around it."""
+        inside = self.coordinates
+        centre = span.centre + inside.centre @ span.basis
+        around = Coordinates(centre, span.lift(inside.components), inside.unit)
+        return replace(self, coordinates=around)
+
     def as_plain(self) -> dict[str, Any]:
         """Return it as plain values and arrays, which a model file can hold."""
         return {
-            "smoother": dict(vars(self.smoother)),
+            "smoothers": [dict(vars(smoother)) for smoother in self.smoothers],
             "coordinates": dict(vars(self.coordinates)),
             "sample": {**vars(self.sample), "targets": dict(vars(self.sample.targets))},
             "coefficients": self.coefficients,
@@ -59,38 +69,41 @@ class FittedSmoother:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> FittedSmoother:
         """Return what :meth:`as_plain` was made from."""
-        smoother = Smoother(**plain["smoother"])
+        smoothers = tuple(Smoother(**each) for each in plain["smoothers"])
         targets = Targets(**plain["sample"]["targets"])
         sample = Sample(**{**plain["sample"], "targets": targets})
         coordinates = Coordinates(**plain["coordinates"])
-        return cls(smoother, coordinates, sample, _index(smoother, sample), plain["coefficients"])
+        index = _index(smoothers[0], sample)
+        return cls(smoothers, coordinates, sample, index, plain["coefficients"])
 
 
 def fit_smoother(
     X: AnyArray,
     targets: Targets,
-    smoother: Smoother,
-    *,
+    *smoothers: Smoother,
     weights: AnyArray | None = None,
     components: FloatArray | None = None,
     centre: FloatArray | None = None,
 ) -> FittedSmoother:
-    """Fit a smoother to a sample X (n, d), distances measured by ``components`` (None: Euclidean).
+    """Fit smoothers to a sample X (n, d), distances measured by ``components`` (None: Euclidean).
 
     ``centre`` (d,) is the origin of the coordinates, by default the mean of X; it changes
     rounding only.
     """
     centre = X.mean(axis=0, dtype=np.float64) if centre is None else centre
-    coordinates = Coordinates(centre, components, smoother.bandwidth)
-    solved = smoother.estimator == "kernel-ridge"
+    coordinates = Coordinates(centre, components, smoothers[0].bandwidth)
+    solved = smoothers[0].estimator == "kernel-ridge"
     if solved:
         rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
         rows = rows[rows_to_solve_for(len(rows))]
         X, targets = X[rows], targets.take(rows)
         weights = None if weights is None else weights[rows]
     sample = make_sample(X, targets, coordinates, weights)
-    coefficients = ridge_coefficients(sample, smoother.ridge) if solved else None
-    return FittedSmoother(smoother, coordinates, sample, _index(smoother, sample), coefficients)
+    coefficients = None
+    if solved:
+        coefficients = np.hstack(ridge_coefficients(sample, [each.ridge for each in smoothers]))
+    index = _index(smoothers[0], sample)
+    return FittedSmoother(smoothers, coordinates, sample, index, coefficients)
 
 
 def _index(smoother: Smoother, sample: Sample) -> ExactIndex | None:
@@ -99,35 +112,24 @@ def _index(smoother: Smoother, sample: Sample) -> ExactIndex | None:
     return ExactIndex(np.ascontiguousarray(sample.rows), n_jobs=1)
 
 
-def gradients_at(X: AnyArray, fitted: FittedSmoother, *, own: bool = False) -> FloatArray:
-    """Return the gradients (m, C, d) at the rows of X, in the units of X and y.
+def gradients_at(X: AnyArray, fitted: FittedSmoother, *, own: bool = False) -> list[FloatArray]:
+    """Return the gradients (m, C, d) at the rows of X of each smoother, in the units of X and y.
 
     ``own`` says that the rows are samples themselves.
     """
-    (gradients,) = gradients_together(X, fitted, [fitted.smoother], own=own)
-    return gradients
-
-
-def gradients_together(
-    X: AnyArray, fitted: FittedSmoother, smoothers: Sequence[Smoother], *, own: bool = False
-) -> list[FloatArray]:
-    """Return the gradients of several smoothers at once.
-
-    They differ from the fitted one in their bandwidth only ("analytic": one block of distances
-    serves all) or in their ridge only ("local-linear": one search and one matrix of products).
-    """
-    sample, smoother = fitted.sample, fitted.smoother
-    rows = fitted.coordinates.enter(X, sample.panel.dtype)
-    if smoother.estimator == "difference":
-        found = [difference_gradients(rows, sample, smoother, own=own)]
-    elif smoother.estimator == "local-linear":
-        found = _local_slopes(rows, fitted, [s.ridge for s in smoothers])
-    elif smoother.estimator == "kernel-ridge":
+    sample, smoothers = fitted.sample, fitted.smoothers
+    estimator, rows = smoothers[0].estimator, fitted.coordinates.enter(X, sample.panel.dtype)
+    if estimator == "difference":
+        found = [difference_gradients(rows, sample, each, own=own) for each in smoothers]
+    elif estimator == "local-linear":
+        found = _local_slopes(rows, fitted)
+    elif estimator == "kernel-ridge":
         assert fitted.coefficients is not None
-        found = [ridge_gradients(rows, sample, fitted.coefficients)]
+        together = ridge_gradients(rows, sample, fitted.coefficients)
+        found = np.split(together, len(smoothers), axis=1)
     else:
-        scales = tuple((smoother.bandwidth / s.bandwidth) ** 2 for s in smoothers)
-        temperature = None if sample.targets.is_real else smoother.temperature
+        scales = tuple((smoothers[0].bandwidth / each.bandwidth) ** 2 for each in smoothers)
+        temperature = None if sample.targets.is_real else smoothers[0].temperature
         found = [
             softmax_gradients(*estimate, temperature)
             for estimate in analytic_gradients(rows, sample, scales)
@@ -135,31 +137,28 @@ def gradients_together(
     return [fitted.coordinates.leave(part) * sample.targets.scale for part in found]
 
 
-def _local_slopes(
-    rows: FloatArray, fitted: FittedSmoother, ridges: Sequence[float]
-) -> list[FloatArray]:
-    sample, smoother = fitted.sample, fitted.smoother
+def _local_slopes(rows: FloatArray, fitted: FittedSmoother) -> list[FloatArray]:
+    sample, smoothers = fitted.sample, fitted.smoothers
     assert fitted.index is not None
-    if smoother.n_local is None:
-        return _slopes_within(rows, fitted, ridges)
-    k = min(smoother.n_local, len(sample.panel))
-    squared, indices = fitted.index.query(rows, k)
-    return slopes_at(
-        indices,
-        squared,
-        sample.rows,
-        sample.targets.columns().astype(rows.dtype),
-        sample.weights,
-        ridges,
-        COMPACT[smoother.kernel],
-    )
+    if smoothers[0].n_local is None:
+        return _slopes_within(rows, fitted, [each.ridge for each in smoothers])
+    columns, kernel = sample.targets.columns().astype(rows.dtype), COMPACT[smoothers[0].kernel]
+    counts = {each: min(each.n_local or 2, len(sample.panel)) for each in smoothers}
+    squared, indices = fitted.index.query(rows, max(counts.values()))
+    found: dict[Smoother, FloatArray] = {}
+    for k in set(counts.values()):
+        alike = [each for each in smoothers if counts[each] == k]
+        near = (indices[:, :k], squared[:, :k], sample.rows, columns, sample.weights)
+        slopes = slopes_at(*near, [each.ridge for each in alike], kernel)
+        found.update(zip(alike, slopes, strict=True))
+    return [found[each] for each in smoothers]
 
 
 def _slopes_within(
     rows: FloatArray, fitted: FittedSmoother, ridges: Sequence[float]
 ) -> list[FloatArray]:
     """Return the slopes of planes through all samples within h, one query after the other."""
-    sample, kernel = fitted.sample, COMPACT[fitted.smoother.kernel]
+    sample, kernel = fitted.sample, COMPACT[fitted.smoothers[0].kernel]
     assert fitted.index is not None
     squared, indices, indptr = fitted.index.query_radius(rows, 1.0)
     shape = (len(rows), sample.n_columns, rows.shape[1])
@@ -184,7 +183,8 @@ class Blocks:
 
     def split(self, n_points: int, fitted: FittedSmoother) -> list[AnyArray]:
         """Return the points in blocks whose gradients can be held."""
-        width = 2 * fitted.sample.panel.shape[1] * (fitted.sample.n_columns + 1)
+        columns = len(fitted.smoothers) * (fitted.sample.n_columns + 1)
+        width = 2 * fitted.sample.panel.shape[1] * columns
         size = max(1, min(self.size or BLOCK_ROWS, _BLOCK_ENTRIES // width))
         return split_rows(np.arange(n_points), size, self.n_threads)
 
@@ -224,29 +224,19 @@ def evaluate(
     *,
     own: bool = False,
     keep: bool = False,
-) -> Evaluated:
-    """Return the sums over gradients at the rows of X, and the gradients if ``keep``.
+    diagonal: bool = False,
+) -> list[Evaluated]:
+    """Return the sums over gradients at the rows of X for each smoother; these too if ``keep``.
 
-    Memory O(block size · (TILE + C d)) a thread; time as the estimator's.
+    Memory O(block size · (TILE + S C d)) a thread; time as the estimator's.
     """
 
-    def run(block: AnyArray) -> tuple[GradientSums, FloatArray | None]:
-        gradients = gradients_at(X[block], fitted, own=own)
-        return sum_gradients(gradients, weights[block]), gradients if keep else None
-
-    done = map_blocks(run, blocks.split(len(X), fitted), blocks.n_threads)
-    sums, gradients = zip(*done, strict=True)
-    return Evaluated(merge_all(sums), np.concatenate(gradients) if keep else None, weights)
-
-
-def evaluate_together(
-    X: AnyArray, fitted: FittedSmoother, smoothers: Sequence[Smoother], blocks: Blocks = ONE_THREAD
-) -> list[GradientSums]:
-    """Return the sums over gradients at the samples X for smoothers that can share their work."""
-
-    def run(block: AnyArray) -> list[GradientSums]:
-        found = gradients_together(X[block], fitted, smoothers, own=True)
-        return [sum_gradients(gradients, np.ones(len(block))) for gradients in found]
+    def run(block: AnyArray) -> list[Evaluated]:
+        parts = []
+        for gradients in gradients_at(X[block], fitted, own=own):
+            sums = sum_gradients(gradients, weights[block], diagonal=diagonal)
+            parts.append(Evaluated(sums, gradients if keep else None, weights[block]))
+        return parts
 
     done = map_blocks(run, blocks.split(len(X), fitted), blocks.n_threads)
     return [merge_all(parts) for parts in zip(*done, strict=True)]

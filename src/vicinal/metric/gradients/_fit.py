@@ -10,26 +10,26 @@ through chunks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 
 from ._candidates import affordable_points, nothing_near, smoothers_to_try, widest
-from ._choice import CV_LEAST, choose_path, distinct_rows, found_gradients, split_halves
+from ._choice import CV_LEAST, Choice, choose, found_gradients, rows_to_choose_on, split_halves
 from ._evaluation import Evaluated, FittedSmoother, evaluate, fit_smoother
-from ._kernel_ridge import MOST_ROWS
 from ._options import Options
+from ._rows import Span, distinct_rows, span_of
 from ._smoother import Smoother
 from ._targets import Targets
 from ._yardstick import Yardstick, make_yardstick
 
 _LEAST_EVALUATIONS, _MOST_EVALUATIONS = 1000, 10_000
 # Multiplications gradients may take before fewer evaluation points are taken.
-_FIT_BUDGET = 2e11
-# Rows from which on cross-validation tells whether a further iteration helps.
-_ROWS_TO_ITERATE = 1000
+_FIT_BUDGET = 4e9
+# Iterations that are tried where none are asked for, while the error falls.
+_MOST_ITERATIONS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ class FitPlan:
     Attributes
     ----------
     options : Options
-    path : tuple of Smoother
-        How gradients are estimated in each iteration.
+    choice : Choice
+        How gradients are estimated.
     points : ndarray of shape (m,) or None
         Rows of the whole at which they are estimated, ascending; None is all.
     yardstick : Yardstick
@@ -54,7 +54,7 @@ class FitPlan:
     """
 
     options: Options
-    path: tuple[Smoother, ...]
+    choice: Choice
     points: IntArray | None
     yardstick: Yardstick
     target_scale: float
@@ -79,6 +79,8 @@ class GradientFit:
         How many components the map keeps; None is all.
     dtype : str
         Of the map.
+    span : Span or None
+        The plane all of it is about, where that is not the space of the features.
     """
 
     smoother: Smoother
@@ -88,6 +90,7 @@ class GradientFit:
     n_iter: int
     n_components: int | None
     dtype: str
+    span: Span | None = None
 
 
 Evaluate = Callable[[Smoother, FloatArray | None], tuple[Evaluated, FittedSmoother | None]]
@@ -100,7 +103,17 @@ def fit_rows(
     weights: FloatArray,
     random: np.random.RandomState,
 ) -> GradientFit:
-    """Fit to rows in memory, (n, d) with weights (n,) of mean 1."""
+    """Fit to rows in memory, (n, d) with weights (n,) of mean 1.
+
+    Fewer rows than features are fitted in the plane they span: nothing is of size d².
+    """
+    dtype = X.dtype.name
+    X, targets, weights = distinct_rows(X, targets, weights)
+    kind, span = options.kind, None
+    by_feature = kind.diagonal or options.smoother.estimator == "difference"
+    if len(X) <= X.shape[1] and not by_feature and np.ptp(X, axis=0).any():
+        span = span_of(X)
+        X = span.enter(X)
     plan = plan_fit(options, X, targets, weights, len(X), random)
     at = slice(None) if plan.points is None else plan.points
     points, point_weights = X[at], weights[at]
@@ -109,10 +122,10 @@ def fit_rows(
         smoother: Smoother, components: FloatArray | None
     ) -> tuple[Evaluated, FittedSmoother]:
         fitted = fit_smoother(X, targets, smoother, weights=weights, components=components)
-        how, keep = options.blocks, options.keep_gradients
-        return evaluate(points, point_weights, fitted, how, own=True, keep=keep), fitted
+        how = {"keep": options.keep_gradients, "diagonal": kind.diagonal}
+        return evaluate(points, point_weights, fitted, options.blocks, own=True, **how)[0], fitted
 
-    return follow_plan(plan, evaluate_points)
+    return replace(follow_plan(plan, evaluate_points), span=span, dtype=dtype)
 
 
 def plan_fit(
@@ -135,15 +148,17 @@ def plan_fit(
     random : RandomState
         Drawn from in a fixed order, so that the same rows give the same plan.
     """
-    distinct = distinct_rows(X, targets, weights, random)
+    X, targets, _ = distinct_rows(X, targets, weights)
+    distinct = rows_to_choose_on(X, targets, random)
     yardstick = make_yardstick(X, distinct, random)
     if yardstick.median == 0:
         rows = f"rows of X are equal (n_samples={n_rows})"
         which = f"all {rows}" if len(X) == n_rows else f"all of {len(X)} random {rows}"
         raise ValueError(f"{which}: there is no direction to learn.")
-    path = _choose(options, X, targets, n_rows, distinct, yardstick, random)
-    points = _evaluation_rows(options, path[0], (n_rows, X.shape[1], targets.n_columns), random)
-    return FitPlan(options, tuple(path), points, yardstick, targets.scale, n_rows, X.dtype.name)
+    choice = _choose(options, X, targets, n_rows, distinct, yardstick, random)
+    shape = (n_rows, X.shape[1], targets.n_columns)
+    points = _evaluation_rows(options, choice.smoother, shape, random)
+    return FitPlan(options, choice, points, yardstick, targets.scale, n_rows, X.dtype.name)
 
 
 def follow_plan(plan: FitPlan, evaluate: Evaluate) -> GradientFit:
@@ -152,14 +167,14 @@ def follow_plan(plan: FitPlan, evaluate: Evaluate) -> GradientFit:
     ``evaluate(smoother, components)`` estimates gradients at the plan's points, distances being
     measured by ``components`` (None: Euclidean).
     """
-    components: FloatArray | None = None
-    for number, smoother in enumerate(plan.path, start=1):
-        used, found, fitted = _first_found(plan, smoother, components, evaluate)
-        if number < len(plan.path):
-            learned = plan.options.kind.learn(found.sums, smoother.power)
-            components = plan.yardstick.rescale(learned.components)
+    choice, components = plan.choice, plan.choice.start
+    for left in reversed(range(choice.n_left)):
+        used, found, fitted = _first_found(plan, choice.smoother, components, evaluate)
+        if left:
+            learned = plan.options.kind.components(found.sums, choice.smoother.power)
+            components = plan.yardstick.rescale(learned)
     n_components = plan.options.n_components
-    return GradientFit(used, components, found, fitted, number, n_components, plan.dtype)
+    return GradientFit(used, components, found, fitted, choice.n_iter, n_components, plan.dtype)
 
 
 def _first_found(
@@ -187,31 +202,30 @@ def _choose(
     rows: IntArray,
     yardstick: Yardstick,
     random: np.random.RandomState,
-) -> list[Smoother]:
-    """Return the smoother of each iteration."""
-    n_iter = most_iterations(options, n_rows)
+) -> Choice:
+    """Return how gradients are estimated, and in which metric."""
+    n_iter = options.n_iter or _MOST_ITERATIONS
     smoothers = smoothers_to_try(options, yardstick.median, n_rows, X.shape[1])
-    if options.bandwidth is not None:
-        return smoothers * n_iter
-    if len(rows) < CV_LEAST:
-        return [smoothers[len(smoothers) // 2]] * n_iter
+    if options.bandwidth is not None or len(rows) < CV_LEAST:
+        n_iter = options.n_iter or 1
+        return Choice(smoothers[len(smoothers) // 2], None, n_iter, n_left=n_iter)
     kind = options.kind
-    return choose_path(
-        split_halves(X, targets, rows, options.n_neighbors, random, options.blocks.n_threads),
+    return choose(
+        split_halves(
+            X,
+            targets,
+            rows,
+            options.n_neighbors,
+            random,
+            diagonal=kind.diagonal,
+            n_threads=options.blocks.n_threads,
+        ),
         smoothers,
         kind.powers if options.power is None else (options.power,),
         n_iter,
-        lambda sums, power: yardstick.rescale(kind.learn(sums, power).components),
+        lambda sums, power: yardstick.rescale(kind.components(sums, power)),
         options.report,
     )
-
-
-def most_iterations(options: Options, n_rows: int) -> int:
-    """Return how many iterations are asked for, or, where none are, may pay."""
-    if options.n_iter is not None:
-        return options.n_iter
-    chosen = options.smoother.estimator == "auto" and options.bandwidth is None
-    return options.kind.iterations if chosen and _ROWS_TO_ITERATE <= n_rows <= MOST_ROWS else 1
 
 
 def _evaluation_rows(

@@ -35,22 +35,20 @@ def rows_to_solve_for(n_rows: int) -> IntArray:
     return np.sort(np.random.RandomState(0).permutation(n_rows)[:MOST_ROWS])
 
 
-def ridge_coefficients(sample: Sample, ridge: float) -> FloatArray:
-    """Return α (n, C). Time O(n³), memory O(n²).
+def ridge_coefficients(sample: Sample, ridges: Sequence[float]) -> list[FloatArray]:
+    """Return α (n, C) for each ridge. Time O(n³) each, memory O(n²).
 
-    Weights count in units of their mean over distinct rows, so that a row given twice and a row
-    weighed twice are the same.
+    Weights count in units of their mean.
     """
-    targets = sample.targets
-    facts = np.column_stack([targets.codes, targets.values, sample.rows])
-    mean = sample.weights.sum() / len(np.unique(facts, axis=0))
-    matrix = _gaussian(_squared_distances(np.asarray(sample.rows, np.float64)), 1.0)
-    matrix[np.diag_indices(len(matrix))] += ridge * mean / sample.weights
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    coefficients: FloatArray = cho_solve(
-        factor, targets.columns() - prior(sample), check_finite=False
-    )
-    return coefficients
+    kernel = _gaussian(np.asarray(sample.rows, np.float64))
+    residuals = sample.targets.columns() - prior(sample)
+    plain, noise = kernel.diagonal().copy(), sample.weights.mean() / sample.weights
+    found: list[FloatArray] = []
+    for ridge in ridges:
+        np.fill_diagonal(kernel, plain + ridge * noise)
+        factor = cho_factor(kernel, lower=True, check_finite=False)
+        found.append(cho_solve(factor, residuals, check_finite=False))
+    return found
 
 
 def ridge_gradients(rows: FloatArray, sample: Sample, coefficients: FloatArray) -> FloatArray:
@@ -58,7 +56,7 @@ def ridge_gradients(rows: FloatArray, sample: Sample, coefficients: FloatArray) 
     m, d = rows.shape
     queries = query_panel(rows)
     buffer = np.empty((m, TILE), rows.dtype)
-    sums = np.zeros((sample.n_columns, m, d + 1))
+    sums = np.zeros((coefficients.shape[1], m, d + 1))
     for tile in tiles(len(sample.panel)):
         weights = log_weights(queries, sample, tile, buffer)
         np.exp(weights, out=weights)
@@ -80,11 +78,11 @@ def leave_one_out_errors(
     The residual without row i is α_i / ((K + λI)⁻¹)_ii: one eigendecomposition a bandwidth
     serves all ridges. Time O(B n³).
     """
-    squared = _squared_distances(np.asarray(rows, np.float64))
+    rows = np.asarray(rows, np.float64)
     targets = targets - targets.mean(axis=0)
 
     def of_bandwidth(bandwidth: float) -> list[float]:
-        values, vectors = np.linalg.eigh(_gaussian(squared.copy(), bandwidth))
+        values, vectors = np.linalg.eigh(_gaussian(rows / bandwidth))
         values = np.maximum(values, 0)
         turned, shares = vectors.T @ targets, vectors**2
         errors = []
@@ -98,15 +96,13 @@ def leave_one_out_errors(
     return np.array(map_blocks(of_bandwidth, bandwidths, n_threads))
 
 
-def _squared_distances(rows: FloatArray) -> FloatArray:
-    norms = np.einsum("ij,ij->i", rows, rows)
-    squared = norms[:, None] + norms - 2 * (rows @ rows.T)
+def _gaussian(rows: FloatArray) -> FloatArray:
+    """Return exp(−‖u − u'‖² / 2) of all pairs of rows, (n, n)."""
+    halves = np.einsum("ij,ij->i", rows, rows) / 2
+    ones = np.ones_like(halves)
+    # The norms are folded into the product.
+    kernel: FloatArray = np.column_stack([rows, ones, -halves]) @ np.vstack([rows.T, -halves, ones])
+    np.minimum(kernel, 0, out=kernel)
     # Rounding must not make a row differ from itself, or the matrix could lose its definiteness.
-    squared[np.diag_indices(len(squared))] = 0
-    return np.maximum(squared, 0, out=squared)
-
-
-def _gaussian(squared: FloatArray, bandwidth: float) -> FloatArray:
-    """Return exp(−‖u − u'‖² / 2h²), in place."""
-    squared *= -0.5 / bandwidth**2
-    return np.exp(squared, out=squared)
+    np.fill_diagonal(kernel, 0)
+    return np.exp(kernel, out=kernel)

@@ -11,7 +11,6 @@ from vicinal._validation import check_at_least_two_classes, check_target_input
 
 from ._base import GradientMetric
 from ._spectrum import MetricKind
-from ._sums import mean_absolute, mean_outer
 from ._targets import Targets, class_targets, is_multiclass, real_targets
 
 _SHARED = """
@@ -120,7 +119,7 @@ class EGOP(GradientMetric):
     True
     """
 
-    _kind = MetricKind(mean_outer)
+    _kind = MetricKind()
 
     def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         X, y = check_target_input(self, X, y)
@@ -162,7 +161,7 @@ class EJOP(GradientMetric):
     """
 
     classes_: AnyArray
-    _kind = MetricKind(mean_outer, iterations=2)
+    _kind = MetricKind()
 
     def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         X, y = check_target_input(self, X, y)
@@ -192,7 +191,7 @@ class GradientWeights(GradientMetric):
     3
     """
 
-    _kind = MetricKind(mean_absolute, powers=(1.0, 2.0))
+    _kind = MetricKind(diagonal=True, powers=(1.0, 2.0))
 
     def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         X, y = check_target_input(self, X, y)

@@ -35,11 +35,16 @@ _FEW = 2048
 _FLOAT32_NORM = 1e5
 
 
+def apply(components: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return rows (n, d) under a map A (p, d), or a diagonal one (d,)."""
+    return rows * components if components.ndim == 1 else rows @ components.T
+
+
 @dataclass(frozen=True)
 class Coordinates:
     """u = A(x − centre) / unit: where distances are measured, in units of the bandwidth.
 
-    ``components`` A (p, d) is the present metric, None the Euclidean one.
+    ``components`` A (p, d), or (d,) if diagonal, is the present metric, None the Euclidean one.
     """
 
     centre: FloatArray
@@ -64,14 +69,14 @@ class Coordinates:
             chunk = slice(start, start + _CHUNK)
             part = np.subtract(X[chunk] if order is None else X[order[chunk]], self.centre)
             if self.components is not None:
-                part = part @ self.components.T
+                part = apply(self.components, part)
             np.divide(part, self.unit, out=rows[chunk], casting="same_kind")
         return rows
 
     def leave(self, gradients: FloatArray) -> FloatArray:
         """Return gradients (..., p) with respect to u as gradients (..., d) with respect to x."""
         gradients = gradients / self.unit
-        return gradients if self.components is None else gradients @ self.components
+        return gradients if self.components is None else apply(self.components.T, gradients)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,37 +16,34 @@ _EPSILON = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
-class LearnedMetric:
-    """A matrix (d, d), its eigenvalues (d,), descending, and the map (d, d) made of both."""
-
-    matrix: FloatArray
-    eigenvalues: FloatArray
-    components: FloatArray
-
-
-@dataclass(frozen=True)
 class MetricKind:
     """What GW, EGOP and EJOP differ in.
 
     Attributes
     ----------
-    matrix : function of GradientSums
-        The matrix (d, d) the metric is made of.
+    diagonal : bool
+        Whether the matrix is the diagonal one of mean absolute gradients, which is then held as
+        its diagonal, (d,); so is the map made of it.
     powers : tuple of float
         Powers of its eigenvalues that cross-validation tries.
-    iterations : int
-        How many there are where none are asked for, and rows are neither few nor many.
     """
 
-    matrix: Callable[[GradientSums], FloatArray]
+    diagonal: bool = False
     powers: tuple[float, ...] = (0.5, 1.0)
-    iterations: int = 1
 
-    def learn(self, sums: GradientSums, power: float) -> LearnedMetric:
-        """Return the metric of some sums."""
-        matrix = self.matrix(sums)
-        values, vectors = spectrum(matrix)
-        return LearnedMetric(matrix, values, metric_components(values, vectors, power))
+    def components(self, sums: GradientSums, power: float) -> FloatArray:
+        """Return D^{q/2}Vᵀ (d, d) or, in the order of the features, D^{q/2} (d,)."""
+        if self.diagonal:
+            scaled = (sums.mean / sums.mean.max()) ** power
+            return np.sqrt(scaled / scaled.mean())
+        return metric_components(*spectrum(sums.mean), power)
+
+
+def change_over(sums: GradientSums, length: float) -> float:
+    """Return the mean squared change of f over a length."""
+    mean = sums.mean
+    squared = float(np.trace(mean) if mean.ndim == 2 else mean.sum() ** 2)
+    return squared * length**2
 
 
 def spectrum(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -87,12 +83,16 @@ def bootstrap_spectra(
     """
     gradients, weights = gradients[weights > 0], weights[weights > 0]
     m, _, d = gradients.shape
-    leading = np.linalg.eigh(kind.matrix(sum_gradients(gradients, weights)))[1][:, -rank:]
+
+    def matrix(weights: FloatArray) -> FloatArray:
+        mean = sum_gradients(gradients, weights, diagonal=kind.diagonal).mean
+        return np.diag(mean) if kind.diagonal else mean
+
+    leading = np.linalg.eigh(matrix(weights))[1][:, -rank:]
     spectra, angles = np.empty((n_resamples, d)), np.empty((n_resamples, rank))
     for b in range(n_resamples):
         counts = np.bincount(random.randint(m, size=m), minlength=m).astype(np.float64)
-        resampled = kind.matrix(sum_gradients(gradients, weights * counts))
-        values, vectors = np.linalg.eigh(resampled)
+        values, vectors = np.linalg.eigh(matrix(weights * counts))
         spectra[b] = np.maximum(values[::-1], 0)
         angles[b] = np.degrees(subspace_angles(leading, vectors[:, -rank:]))[::-1]
     return spectra, angles

@@ -1,4 +1,4 @@
-"""Sums over gradients that merge, and the two matrices GW, EGOP and EJOP make of them."""
+"""Sums over gradients that merge: what the matrices of GW, EGOP and EJOP are made of."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vicinal._types import AnyArray, FloatArray
 
 @dataclass(frozen=True)
 class GradientSums:
-    """Σ_x ω_x and Σ_x ω_x Σ_c g_c(x) g_c(x)ᵀ, Σ_x ω_x Σ_c |g_c(x)| over evaluation points.
+    """Σ_x ω_x and Σ_x ω_x Σ_c g_c(x) g_c(x)ᵀ, or Σ_x ω_x Σ_c |g_c(x)|, over evaluation points.
 
     The sums over parts of the evaluation points, all against the same sample, add up to the
     sums over the whole.
@@ -25,46 +25,42 @@ class GradientSums:
         Evaluation points.
     weight : float
         Their total weight.
-    outer : float64 ndarray of shape (d, d)
-    absolute : float64 ndarray of shape (d,)
+    total : float64 ndarray of shape (d, d), or (d,) for absolute values
     """
 
     count: int
     weight: float
-    outer: FloatArray
-    absolute: FloatArray
+    total: FloatArray
+
+    @property
+    def mean(self) -> FloatArray:
+        """The matrix of EGOP and EJOP, or the diagonal of GW's."""
+        return self.total / self.weight
 
     def merge(self, other: GradientSums) -> GradientSums:
         """Return the sums over both sets of evaluation points."""
-        if self.outer.shape != other.outer.shape:
+        if self.total.shape != other.total.shape:
             raise ValueError(
-                f"sums over {len(self.outer)} and {len(other.outer)} features cannot be merged."
+                f"sums of shapes {self.total.shape} and {other.total.shape} cannot be merged."
             )
-        return GradientSums(
-            self.count + other.count,
-            self.weight + other.weight,
-            self.outer + other.outer,
-            self.absolute + other.absolute,
-        )
+        count, weight = self.count + other.count, self.weight + other.weight
+        return GradientSums(count, weight, self.total + other.total)
 
 
-def sum_gradients(gradients: FloatArray, weights: AnyArray) -> GradientSums:
-    """Return the sums over gradients (m, C, d) with weights (m,). Time O(m C d²)."""
-    m, n_columns, d = gradients.shape
-    weighted = gradients * np.sqrt(weights)[:, None, None]
-    flat = weighted.reshape(m * n_columns, d).astype(np.float64, copy=False)
-    absolute = np.abs(gradients).sum(axis=1, dtype=np.float64)
-    return GradientSums(m, float(np.sum(weights)), flat.T @ flat, weights @ absolute)
+def sum_gradients(
+    gradients: FloatArray, weights: AnyArray, *, diagonal: bool = False
+) -> GradientSums:
+    """Return the sums over gradients (m, C, d) with weights (m,).
 
-
-def mean_outer(sums: GradientSums) -> FloatArray:
-    """Return E_n[Σ_c g_c g_cᵀ], the matrix of EGOP and EJOP."""
-    return sums.outer / sums.weight
-
-
-def mean_absolute(sums: GradientSums) -> FloatArray:
-    """Return diag E_n[Σ_c |g_c|], the matrix of GW."""
-    return np.diag(sums.absolute / sums.weight)
+    Time O(m C d²), or O(m C d) for the absolute values a ``diagonal`` matrix is made of.
+    """
+    if diagonal:
+        total = weights @ np.abs(gradients).sum(axis=1, dtype=np.float64)
+    else:
+        weighted = gradients * np.sqrt(weights)[:, None, None]
+        flat = weighted.reshape(-1, gradients.shape[2]).astype(np.float64, copy=False)
+        total = flat.T @ flat
+    return GradientSums(len(gradients), float(np.sum(weights)), total)
 
 
 def merge_all(parts: Iterable[Any]) -> Any:

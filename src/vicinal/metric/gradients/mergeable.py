@@ -26,6 +26,7 @@ from ._fit import GradientFit, follow_plan, plan_fit
 from ._kernel_ridge import rows_to_solve_for
 from ._local_linear import slopes_at
 from ._options import Options
+from ._rows import distinct_rows
 from ._sample import COMPACT, Coordinates, make_sample
 from ._smoother import Smoother
 from ._sums import GradientSums, merge_all, sum_gradients
@@ -202,8 +203,14 @@ def gradients_from_sample(
     points: AnyArray, X: AnyArray, targets: Targets, estimate: Estimate
 ) -> FloatArray:
     """Return the gradients (m, C, d) at points, estimated from one sample alone."""
+    X, targets, weights = distinct_rows(X, targets, np.ones(len(X)))
     fitted = fit_smoother(
-        X, targets, estimate.smoother, components=estimate.components, centre=estimate.centre
+        X,
+        targets,
+        estimate.smoother,
+        weights=weights,
+        components=estimate.components,
+        centre=estimate.centre,
     )
     blocks = np.array_split(points, max(1, -(-len(points) // BLOCK_ROWS)))
-    return np.concatenate([gradients_at(block, fitted, own=estimate.own) for block in blocks])
+    return np.concatenate([gradients_at(block, fitted, own=estimate.own)[0] for block in blocks])
