@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 import typer
 
 from vicinal import __version__
+from vicinal._printable import printable
 from vicinal.cli._bench import bench
 from vicinal.cli._compare import compare
 from vicinal.cli._datasets import datasets
@@ -61,6 +63,7 @@ app.add_typer(sphere, name="sphere")
 
 def main() -> None:
     """Run the command line; exit 0 when done, 1 when something failed, 2 for bad usage or input."""
+    warnings.showwarning = _note
     try:
         app()
     except (ValueError, OSError) as error:  # bad input: say what, never show a traceback
@@ -69,18 +72,22 @@ def main() -> None:
         _stop(error, code=1)
 
 
+def _note(message: Warning | str, *where: object, **more: object) -> None:
+    """Show a warning as a line to a user, who does not care for the place in the code."""
+    typer.echo(printable(f"note: {message}"), err=True)
+
+
 def _stop(error: Exception, code: int) -> None:
     if os.environ.get("VICINAL_DEBUG"):
         raise error
     from vicinal.cli._console import name_options
 
     text = name_options(str(error)) or type(error).__name__
-    typer.echo(
-        f"error: {text}" if code == 2 else f"failed: {type(error).__name__}: {text}", err=True
-    )
+    said = f"error: {text}" if code == 2 else f"failed: {type(error).__name__}: {text}"
     remedy = getattr(error, "remedy", None)
     if remedy:
         from vicinal.cli._console import remedy_command
 
-        typer.echo(f"for instance: {remedy_command(remedy)}", err=True)
+        said = f"{said}\nfor instance: {remedy_command(remedy)}"
+    typer.echo(printable(said), err=True)
     sys.exit(code)

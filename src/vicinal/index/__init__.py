@@ -9,12 +9,14 @@
                       └─ query_radius(queries, radius)  ─► (values, indices, indptr), all within
                                                             a distance
 
-``without_itself`` drops from the k + 1 nearest of an indexed row the row itself.
+``without_itself`` drops from the k + 1 nearest of an indexed row the row itself; ``check_radius``
+refuses what is no distance.
 """
 
 from vicinal.index._binary import BinaryIndex
 from vicinal.index._exact import ExactIndex
 from vicinal.index._faiss import FaissIndex, import_faiss
+from vicinal.index._inputs import check_radius
 from vicinal.index._itself import without_itself
 from vicinal.index._sparse import SparseIndex
 
@@ -23,6 +25,7 @@ __all__ = [
     "ExactIndex",
     "FaissIndex",
     "SparseIndex",
+    "check_radius",
     "import_faiss",
     "without_itself",
 ]

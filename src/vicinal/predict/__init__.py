@@ -5,6 +5,7 @@ from vicinal.predict._model_file import check_storable, load_model, read_metadat
 from vicinal.predict._nearest import NearestNeighbors
 from vicinal.predict._neighbors import KNNClassifier, KNNRegressor
 from vicinal.predict._radius import RadiusClassifier, RadiusRegressor
+from vicinal.predict._unseen import unseen_class_error
 
 __all__ = [
     "KNNClassifier",
@@ -17,4 +18,5 @@ __all__ = [
     "load_model",
     "read_metadata",
     "save_model",
+    "unseen_class_error",
 ]
