@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from vicinal.report import Comparison, Duel, Row, best_neighbors, best_row
-from vicinal.report._sentences import list_caveats, summarize
+from vicinal.report import Comparison, Duel, Row, best_neighbors, best_row, mark_best
+from vicinal.report._sentences import list_blind, list_caveats, summarize
 
 MakeRow = Callable[..., Row]
 MakeComparison = Callable[..., Comparison]
