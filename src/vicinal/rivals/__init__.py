@@ -10,6 +10,8 @@ from __future__ import annotations
 from vicinal.rivals._covariance import Covariance
 from vicinal.rivals._euclidean import Euclidean
 from vicinal.rivals._gblmnn import GBLMNN
+from vicinal.rivals._hashing import ITQ, LSH, ClassifierCodes
+from vicinal.rivals._hdml import HDML
 from vicinal.rivals._itml import ITML
 from vicinal.rivals._knca import KNCA
 from vicinal.rivals._lda import LDA
@@ -26,11 +28,14 @@ from vicinal.rivals._sdml import SDML
 
 __all__ = [
     "GBLMNN",
+    "HDML",
     "ITML",
+    "ITQ",
     "KNCA",
     "LDA",
     "LFDA",
     "LMNN",
+    "LSH",
     "LSML",
     "MLKR",
     "MLR",
@@ -39,6 +44,7 @@ __all__ = [
     "RCA",
     "SCML",
     "SDML",
+    "ClassifierCodes",
     "Covariance",
     "Euclidean",
     "local_discriminants",
