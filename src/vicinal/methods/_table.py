@@ -90,7 +90,7 @@ METHODS = (
     _metric(
         "mlng-regression", "MLNG for numbers", "vicinal.metric:RegressionMLNG", "trivedi2018",
         k=True, tasks=NUMBERS,
-    ),  # fmt: skip
+    ),
     _metric("mlng-hamming", "MLNG codes", "vicinal.metric:HammingMLNG", "trivedi2018", k=True),
     _metric("hdml", "HDML", "vicinal.rivals:HDML", "norouzi2012"),
     _metric("lsh", "LSH", "vicinal.rivals:LSH", "charikar2002", tasks=BOTH),
@@ -98,7 +98,7 @@ METHODS = (
     _metric(
         "classifier-codes", "codes of a classifier", "vicinal.rivals:ClassifierCodes",
         "sablayrolles2017",
-    ),  # fmt: skip
+    ),
     _metric(
         "mlng-mean", "mean of MLNG", "vicinal.combine:MeanMetric", "trivedi2014", k=True,
         wraps="vicinal.metric:MLNG",

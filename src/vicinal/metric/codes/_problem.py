@@ -97,7 +97,7 @@ class HammingObjective:
         found = new_inferred(len(rows), k)
         codes = self.codes[rows].astype(np.int32)
         labels = np.broadcast_to(codes, squared_distances.shape).copy()
-        infer_sets(squared_distances, labels, codes, k, self.costs, *found)
+        infer_sets(squared_distances, labels, codes, self.costs, found)
         return replace(sets_difference(found, np.arange(len(rows))), rows=rows)
 
     def gradient(
