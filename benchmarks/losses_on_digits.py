@@ -1,8 +1,8 @@
 """Which loss trains a small network best for k-NN: the vote, the softmax, triplets or pairs?
 
-A network of two convolutions is trained on MNIST with each loss for the same batches and epochs; the
-learning rate of each is chosen on held-out training rows, and the k-NN error measured once on the
-test part.
+A network of two convolutions is trained on MNIST with each loss for the same batches and epochs;
+the learning rate of each is chosen on held-out training rows, and the k-NN error measured once on
+the test part.
 
     python benchmarks/losses_on_digits.py [--rows 5000] [--epochs 4] [--seeds 1]
 

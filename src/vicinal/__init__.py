@@ -53,11 +53,12 @@ _HOMES = {
     "vicinal.scale": ("fit_distributed",),
     "vicinal.comparison": ("compare",),
     "vicinal.report": ("Comparison", "plot_relevance", "plot_spectrum", "plot_summary"),
-    "vicinal.index": ("ExactIndex", "BinaryIndex", "FaissIndex"),
+    "vicinal.index": ("ExactIndex", "BinaryIndex", "FaissIndex", "SparseIndex"),
     "vicinal.predict": (
         "KNNClassifier",
         "KNNRegressor",
         "LocalLinearRegressor",
+        "NearestNeighbors",
         "unseen_class_error",
         "RadiusClassifier",
         "RadiusRegressor",

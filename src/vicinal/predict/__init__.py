@@ -2,6 +2,7 @@
 
 from vicinal.predict._local_linear import LocalLinearRegressor
 from vicinal.predict._model_file import check_storable, load_model, read_metadata, save_model
+from vicinal.predict._nearest import NearestNeighbors
 from vicinal.predict._neighbors import KNNClassifier, KNNRegressor
 from vicinal.predict._radius import RadiusClassifier, RadiusRegressor
 from vicinal.predict._unseen import unseen_class_error
@@ -10,6 +11,7 @@ __all__ = [
     "KNNClassifier",
     "KNNRegressor",
     "LocalLinearRegressor",
+    "NearestNeighbors",
     "RadiusClassifier",
     "RadiusRegressor",
     "check_storable",

@@ -23,7 +23,7 @@ from vicinal.rivals._mlr import MLR
 from vicinal.rivals._mmc import MMC
 from vicinal.rivals._nca import NCA
 from vicinal.rivals._rca import RCA
-from vicinal.rivals._scml import SCML
+from vicinal.rivals._scml import SCML, local_discriminants
 from vicinal.rivals._sdml import SDML
 
 __all__ = [
@@ -47,4 +47,5 @@ __all__ = [
     "ClassifierCodes",
     "Covariance",
     "Euclidean",
+    "local_discriminants",
 ]
