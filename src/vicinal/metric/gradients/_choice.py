@@ -42,7 +42,7 @@ _LESS_SMOOTH = 0.3
 # Rows kernel ridge regressions are compared on.
 _COMPARED_ROWS = 400
 # Multiplications gradients of one half may take.
-_HALF_BUDGET, _HALF_LEAST = 1e9, 200
+_HALF_BUDGET, _HALF_LEAST = 1e9, 128
 _FEW_BUDGET, _FEW_LEAST = 3e8, 64
 
 Metric = Callable[[GradientSums, float], FloatArray]
@@ -207,9 +207,19 @@ def follow(halves: Halves, path: Sequence[Sequence[Trial]], metric: Metric) -> l
         found = try_all(halves, [trial.smoother for trial in scouted], starts, metric)
         if not found:
             break
-        trials.append(min(found, key=lambda trial: trial.error))
+        trials.append(least_ridge(found))
         starts = trials[-1].components
     return trials
+
+
+def least_ridge(trials: Sequence[Trial]) -> Trial:
+    """Return the trial of least ridge of those a standard error does not tell from the best.
+
+    Errors are of metrics learned from halves: the whole, of twice the rows, wants less smoothing.
+    """
+    best = min(trials, key=lambda trial: trial.error)
+    near = [trial for trial in trials if not trial.is_behind(best, 1.0)]
+    return min(near, key=lambda trial: (trial.smoother.ridge, trial.error))
 
 
 def try_all(
