@@ -225,8 +225,8 @@ class GradientMetric(MetricLearner):
     def local_metric(self, X: AnyArray) -> FloatArray:
         """Return J(x)J(x)ᵀ at each row, (m, n_features, n_features): how f changes around x.
 
-        ``outer_product_`` of EGOP and EJOP is the mean of these over the evaluation points. J (d, C)
-        is the estimated Jacobian, from the sample of the fit. Memory O(m d²).
+        ``outer_product_`` of EGOP and EJOP is the mean of these over the evaluation points. J, of
+        shape (d, C), is the Jacobian estimated from the sample of the fit. Memory O(m d²).
         """
         check_is_fitted(self, "components_")
         X = check_transform_input(self, X, accept_sparse=False)
