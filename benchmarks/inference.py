@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks._measure import Case
 from vicinal import ExactIndex, load_dataset
-from vicinal._kernels._targeted import infer_sets
+from vicinal._kernels._targeted import infer_sets, new_inferred
 from vicinal.metric.inference import infer_all
 
 K = 7
@@ -93,13 +93,11 @@ def candidate_lists(X: Any, y: Any) -> Case:
     # A metric that has moved on finds its lists in no order.
     shuffled = np.random.default_rng(0).permutation(64) + 1
     squared, labels = squared[:, shuffled], y[indices[:, shuffled]]
-    star, hat = np.empty((2, len(X), K), np.int32)
-    loss, voted, costs = np.empty(len(X)), np.empty(len(X), np.int32), 1.0 - np.eye(26)
+    found, costs = new_inferred(len(X), K), 1.0 - np.eye(26)
 
     def ours(rows: int = len(X)) -> None:
         chosen = slice(rows)
-        outputs = star[chosen], hat[chosen], loss[chosen], voted[chosen]
-        infer_sets(squared[chosen], labels[chosen], y[chosen], K, costs, *outputs)
+        infer_sets(squared[chosen], labels[chosen], y[chosen], costs, found.of(chosen))
 
     return Case(
         name=f"{len(X):,} candidate lists of 64, 26 classes, k={K}",
@@ -107,7 +105,7 @@ def candidate_lists(X: Any, y: Any) -> Case:
         ours=ours,
         peer=lambda: np.argsort(squared, axis=1),
         warm_up=lambda: ours(10),
-        check=lambda *_: {"note": f"{np.mean(star[:, 0] < 0):.1%} of own classes cannot win"},
+        check=lambda *_: {"note": f"{np.mean(found.star[:, 0] < 0):.1%} of own classes cannot win"},
     )
 
 

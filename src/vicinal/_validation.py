@@ -164,6 +164,13 @@ def check_plain_input(estimator: Any, X: AnyArray) -> AnyArray:
     return checked
 
 
+def check_plain_dense_input(estimator: Any, X: AnyArray) -> FloatArray:
+    """Return dense X of two rows or more as floats, for a learner that needs no target."""
+    refuse_distributed(estimator, X)
+    checked: FloatArray = validate_data(estimator, X, dtype=list(FLOATS), ensure_min_samples=2)
+    return checked
+
+
 def check_target_input(estimator: Any, X: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Return dense X as floats and y (n,) as it is: numbers or class names."""
     refuse_distributed(estimator, X, y)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 import pytest
 
 from vicinal.cli import main
-from vicinal.comparison import Measurer, _compare
-from vicinal.runs import ThisProcess
 
 
 @dataclass(frozen=True)
@@ -41,9 +39,3 @@ def run(
         return Outcome(code, printed.out, printed.err)
 
     return call
-
-
-@pytest.fixture
-def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let ``compare`` answer its own requests, where processes are not what is claimed."""
-    monkeypatch.setattr(_compare, "WorkerPool", lambda n: ThisProcess(Measurer().answer))

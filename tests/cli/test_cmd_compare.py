@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
+from tests.oracles.inference import majority_vote
 
 from vicinal import load_dataset
-from vicinal._kernels._vote import majority_vote_reference
 from vicinal.cli import main
 from vicinal.data import make_folds
 
@@ -261,7 +261,7 @@ def plain_errors(dataset, k):
         search = NearestNeighbors(n_neighbors=k, algorithm="brute")
         search.fit(scaler.transform(dataset.X[fold.train]))
         found = search.kneighbors(scaler.transform(dataset.X[fold.test]), return_distance=False)
-        votes = majority_vote_reference(dataset.y[fold.train][found], len(dataset.classes))
+        votes = majority_vote(dataset.y[fold.train][found], len(dataset.classes))
         errors.append(np.mean(votes != dataset.y[fold.test]))
     return errors
 
@@ -270,7 +270,7 @@ def plain_errors(dataset, k):
 def test_letters_have_the_error_that_scikit_learn_finds_on_the_same_folds(run):
     if not os.environ.get("VICINAL_DATA"):
         pytest.skip("VICINAL_DATA is not set: the letters are not at hand")
-    code, _, _ = run("letter", "--methods", "euclidean", "--k", "3,7,11", "--json", "r.json")
+    code, _, _ = run("letter", "--methods", "euclidean", "--k", "3", "--json", "r.json")
     assert code == 0
     measured = records_of(Path("r.json"))["euclidean", 3]["errors"]
     # Rows at the same distance may come in another order there: a few votes may differ.

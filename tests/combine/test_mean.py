@@ -9,7 +9,7 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.preprocessing import scale
 
 from vicinal import EGOP, LDA, LMNN, MLNG, Euclidean, KNNClassifier, MeanMetric
-from vicinal.combine._averaging import mean_map, near_squared_distance
+from vicinal.combine import mean_map, near_squared_distance
 
 
 def wine():

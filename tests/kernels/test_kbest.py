@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 from numba import njit
 
 from vicinal._kernels._kbest import (
-    add_point,
     columns_at_most,
     kth_bound,
     measure,
     new_scratch,
-    new_table,
     sum_of_least,
 )
 from vicinal._kernels._lanes import LANES
+from vicinal._kernels._targeted import add_point, new_table
 
 
 @njit

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracles import smoothing as slow
 
 from vicinal._kernels import _smoothing as fast
-from vicinal._kernels import _smoothing_reference as slow
 
 KERNELS = [fast.TRIANGLE, fast.EPANECHNIKOV, fast.BIWEIGHT]
 

@@ -170,6 +170,7 @@ def test_records_are_strict_json_and_tell_what_is_missing() -> None:
     assert [record["status"] for record in json.loads(text)] == ["partial", "failed"]
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_run_measures_what_scikit_learn_measures_and_goes_on_where_it_stopped(
     tmp_path: Path,
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from vicinal.published import Experiment
 from vicinal.published._reproduce import plan_experiments, reproduce
 from vicinal.runs import HNN, KNN, Progress
@@ -46,6 +48,7 @@ def test_both_kinds_share_a_fit_and_numbers_of_neighbours_have_their_own() -> No
     ]
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     (first,) = reproduce([EXPERIMENT], tmp_path / "run")
     seen: list[Progress] = []
@@ -57,6 +60,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert sorted(ended) == [("euclidean", (HNN,))] * 2 + [("gw", (KNN,))] * 2
 
 
+@pytest.mark.usefixtures("one_process")
 def test_a_quick_run_takes_shares_in_place_of_numbers_of_rows(tmp_path: Path) -> None:
     (outcome,) = reproduce([EXPERIMENT], tmp_path / "run", quick=True)
     assert (outcome.complete, outcome.n_train, outcome.n_test) == (True, 221, 111)

@@ -22,7 +22,7 @@ def clouds(n_classes: int, n: int = 400) -> tuple[np.ndarray, np.ndarray]:
 
 
 def n_dots(panel: Any) -> int:
-    return sum(dots.path.count("M") for dots in panel.dots)
+    return sum(path.count("M") for _, path in panel.dots)
 
 
 def draw(make_exhibit: MakeExhibit, before: Any, after: Any, targets: Any, task: Any) -> Any:
@@ -119,9 +119,7 @@ def test_a_lone_component_is_spread_and_said_so(make_exhibit: MakeExhibit) -> No
     for shape in (line, line[:, None], flat):
         maps = draw(make_exhibit, flat, shape, y, "classification")
         assert any("One component only" in remark for remark in maps.after.remarks)
-        heights = {
-            move.split()[1] for dots in maps.after.dots for move in dots.path.split("h0")[:-1]
-        }
+        heights = {move.split()[1] for _, path in maps.after.dots for move in path.split("h0")[:-1]}
         assert len(heights) > 50
 
 

@@ -10,13 +10,12 @@ comparison.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._lanes import LANES, at_most, first_lane, lanes_set, least_above, lower
-from vicinal._kernels._order import inner, insert, keep_least
+from vicinal._kernels._kbest import least_of_rank, lower_lanes
+from vicinal._kernels._lanes import LANES, at_most, first_lane
+from vicinal._kernels._order import insert, keep_least
 from vicinal._types import AnyArray, FloatArray, IntArray
 
 
@@ -123,29 +122,6 @@ def shortlist_block(
                 products[x], start, stop, first_column, limits[x, 0],
                 values[x, 0], columns[x, 0], filled[x, 0], n_own,
             )  # fmt: skip
-
-
-@inner
-def lower_lanes(row: FloatArray, first: int, last: int, lows: FloatArray) -> None:
-    """Let ``row[first:last]`` fall in turn into the lanes, each of which keeps the least."""
-    whole = last - (last - first) % LANES
-    for offset in range(first, whole, LANES):
-        lower(lows, row, offset)
-    for offset in range(whole, last):
-        lows[offset - whole] = min(lows[offset - whole], row[offset])
-
-
-@inner
-def least_of_rank(lows: FloatArray, rank: int) -> Any:
-    """Return a number that at least ``rank`` lanes do not exceed, inf where there is none.
-
-    Each lane stands for an entry of its own, so at least so many entries do not exceed it.
-    """
-    limit, reached = np.float32(-np.inf), 0
-    while reached < rank and limit < np.inf:
-        limit = least_above(lows, limit)
-        reached = lanes_set(at_most(lows, 0, limit))
-    return limit
 
 
 @njit(cache=True, nogil=True)

@@ -9,15 +9,22 @@ from vicinal._types import FloatArray, IntArray
 
 @njit(nogil=True, cache=True)
 def add_forces(
-    mapped: FloatArray, queries: IntArray, points: IntArray, weights: FloatArray, out: FloatArray
+    mapped_queries: FloatArray,
+    mapped_points: FloatArray,
+    queries: IntArray,
+    points: IntArray,
+    weights: FloatArray,
+    query_forces: FloatArray,
+    point_forces: FloatArray,
 ) -> None:
-    """Add w (z_q − z_j) to the row of each pair's query and take it from that of its point.
+    """Add w (u_q − v_j) to the row of each pair's query and take it from that of its point.
 
-    ``mapped`` and ``out`` are (m, p), the pairs' ``queries``, ``points`` and ``weights`` (s,).
+    ``mapped_queries`` and ``mapped_points`` are (m, p), as the forces are, the pairs' ``queries``,
+    ``points`` and ``weights`` (s,). Where one map serves both sides, so do mapped rows and forces.
     """
     for s in range(len(queries)):
         q, j = queries[s], points[s]
-        for a in range(mapped.shape[1]):
-            force = weights[s] * (mapped[q, a] - mapped[j, a])
-            out[q, a] += force
-            out[j, a] -= force
+        for a in range(mapped_queries.shape[1]):
+            force = weights[s] * (mapped_queries[q, a] - mapped_points[j, a])
+            query_forces[q, a] += force
+            point_forces[j, a] -= force

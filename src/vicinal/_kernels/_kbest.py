@@ -1,7 +1,7 @@
-"""Few out of many: the entries of a row of distances that can be among its k smallest, and a table.
+"""Few out of many: the entries of a row of distances that can be among its k smallest.
 
 A row holds *rounded* distances to all points, sorted by class. It serves as a filter only: whatever
-passes is measured again, coordinate by coordinate in float64, and put in a :class:`KBest` table.
+passes is measured again, coordinate by coordinate in float64, and put in a table (``KBest``).
 So what is kept depends on the vectors alone and not on the filter's rounding. Equal distances
 keep the point that came first in front; points come in ascending order of their ids.
 """
@@ -17,20 +17,8 @@ from vicinal._kernels._order import inner, insert
 from vicinal._types import FloatArray, IntArray
 
 LARGEST = np.float32(np.finfo(np.float32).max)
-
-
-class KBest(NamedTuple):
-    """The k nearest points of each of R classes, for one query.
-
-    ``best`` (R, k) float64 squared distances, ascending; ``which`` (R, k) int32 ids of the points;
-    ``filled`` (R,) int32, how many of the k places are taken; ``present`` (R,) int32, its first
-    entries listing the classes that have any point.
-    """
-
-    best: FloatArray
-    which: IntArray
-    filled: IntArray
-    present: IntArray
+# Typed, because numba would compile one version of a function for every literal it is given.
+ZERO: Any = np.int64(0)
 
 
 class Scratch(NamedTuple):
@@ -41,16 +29,6 @@ class Scratch(NamedTuple):
     values: FloatArray
 
 
-def new_table(n_classes: int, k: int) -> KBest:
-    """Return an empty table (made here: compiling an allocation takes long)."""
-    return KBest(
-        np.empty((n_classes, k)),
-        np.empty((n_classes, k), np.int32),
-        np.zeros(n_classes, np.int32),
-        np.empty(n_classes, np.int32),
-    )
-
-
 def new_scratch(n_points: int) -> Scratch:
     """Return room for up to n points."""
     room = n_points + 4
@@ -58,40 +36,38 @@ def new_scratch(n_points: int) -> Scratch:
 
 
 @inner
-def add_point(table: KBest, n_present: int, r: int, value: float, point: int) -> int:
-    """Put a point among class r's k best, behind equal distances; return how many classes occur."""
-    best, which, filled, present = table
-    n = np.int64(filled[r])
-    if n == 0:
-        present[n_present] = r
-        n_present += 1
-    if n < best.shape[1]:
-        filled[r] = n + 1
-    insert(best[r], which[r], n, value, point, None)
-    return n_present
+def lower_lanes(flat: FloatArray, begin: int, end: int, lows: FloatArray) -> None:
+    """Let flat[begin:end] fall in turn into the lanes, each of which keeps the least."""
+    whole = end - (end - begin) % LANES
+    for offset in range(begin, whole, LANES):
+        lower(lows, flat, offset)
+    for offset in range(whole, end):
+        lows[offset - whole] = min(lows[offset - whole], flat[offset])
+
+
+@inner
+def least_of_rank(lows: FloatArray, rank: int) -> Any:
+    """Return a number that at least ``rank`` lanes do not exceed, inf where there is none.
+
+    Each lane stands for an entry of its own, so at least so many entries do not exceed it.
+    """
+    limit, reached = np.float32(-np.inf), 0
+    while reached < rank and limit < np.inf:
+        limit = least_above(lows, limit)
+        reached = lanes_set(at_most(lows, 0, limit))
+    return limit
 
 
 @inner
 def kth_bound(flat: FloatArray, begin: int, end: int, k: int, lows: FloatArray) -> Any:
     """Return a number that at least k entries of flat[begin:end] do not exceed, close to the k-th.
 
-    The entries fall in turn into LANES lanes; the k-th smallest of the lanes' least entries will
-    do, since each stands for an entry of its own. Infinite where there are fewer than k lanes or
-    finite entries.
+    Infinite where there are fewer than k lanes or finite entries.
     """
     for lane in range(LANES):
         lows[lane] = np.inf
-    whole = end - (end - begin) % LANES
-    for offset in range(begin, whole, LANES):
-        lower(lows, flat, offset)
-    for lane in range(end - whole):
-        lows[lane] = min(lows[lane], flat[whole + lane])
-    bound = np.float32(-np.inf)
-    reached = 0
-    while reached < k and bound < np.inf:
-        bound = least_above(lows, bound)
-        reached = lanes_set(at_most(lows, 0, bound))
-    return bound
+    lower_lanes(flat, begin, end, lows)
+    return least_of_rank(lows, k)
 
 
 @inner

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 from llvmlite import ir
 from numba import extending, types
 
@@ -159,3 +160,17 @@ def _add(context: Any, builder: Any, signature: Any, arguments: Any, lanes: Any)
     align = signature.args[0].dtype.bitwidth // 8
     builder.store(builder.fadd(builder.load(sums, align=align), lanes), sums, align=align)
     return context.get_dummy_value()
+
+
+if getattr(
+    numba.config, "DISABLE_JIT", 0
+):  # vectors exist in compiled code only; whoever debugs steps through these
+    from vicinal._kernels._lanes_plain import (  # noqa: F401
+        add_gaps,
+        add_unequal,
+        at_most,
+        first_lane,
+        lanes_set,
+        least_above,
+        lower,
+    )

@@ -10,36 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._lanes import LANES, at_most, first_lane
+from vicinal._kernels._kbest import ZERO, columns_at_most
 from vicinal._types import AnyArray, FloatArray, IntArray
-
-
-@njit(cache=True, nogil=True)
-def _name_run(
-    products: FloatArray,
-    first: int,
-    last: int,
-    limit: float,
-    row: int,
-    offset: int,
-    pairs: IntArray,
-    n: int,
-) -> int:
-    """Append (row, column) for every entry of ``products[first:last]`` up to the limit."""
-    whole = first + (last - first) // LANES * LANES
-    for start in range(first, whole, LANES):
-        mask = at_most(products, start, limit)
-        while mask != 0:
-            pairs[n, 0] = row
-            pairs[n, 1] = offset + start + first_lane(mask)
-            n += 1
-            mask &= mask - np.uint64(1)
-    for b in range(whole, last):
-        if products[b] <= limit:
-            pairs[n, 0] = row
-            pairs[n, 1] = offset + b
-            n += 1
-    return n
 
 
 @njit(cache=True, nogil=True)
@@ -75,8 +47,12 @@ def name_pairs(
     for x in range(products.shape[0]):
         start = min(max(own_start[x] - first_column, 0), width)
         stop = min(max(own_stop[x] - first_column, 0), width)
-        n = _name_run(products[x], 0, start, limits[x], rows[x], first_column, pairs, n)
-        n = _name_run(products[x], stop, width, limits[x], rows[x], first_column, pairs, n)
+        for first, last in ((ZERO, start), (stop, width)):
+            found = columns_at_most(
+                products[x], first, last, limits[x], first_column + first, width, pairs[n:, 1]
+            )
+            pairs[n : n + found, 0] = rows[x]
+            n += found
     return n
 
 
@@ -141,16 +117,3 @@ def push(
                 forces[i, c] -= count * gap[c]
                 forces[other, c] += count * gap[c]
     return loss
-
-
-@njit(cache=True, nogil=True)
-def pull(mapped: FloatArray, targets: IntArray, weights: FloatArray, forces: FloatArray) -> None:
-    """Add half the derivative by z of Σ w_ia ‖z_i − z_j‖² over the targets j of every row."""
-    for i in range(targets.shape[0]):
-        for a in range(targets.shape[1]):
-            j = targets[i, a]
-            if j >= 0:
-                for c in range(mapped.shape[1]):
-                    gap = weights[i, a] * (mapped[i, c] - mapped[j, c])
-                    forces[i, c] += gap
-                    forces[j, c] -= gap

@@ -21,16 +21,15 @@ from numba import njit
 
 from vicinal._kernels._kbest import (
     LARGEST,
-    KBest,
+    ZERO,
     Scratch,
-    add_point,
     columns_at_most,
     kth_bound,
     measure,
     sum_of_least,
 )
 from vicinal._kernels._order import inner
-from vicinal._kernels._targeted import ZERO, Pools, infer_query
+from vicinal._kernels._targeted import KBest, Pools, add_point, infer_query
 from vicinal._types import FloatArray, IntArray
 
 

@@ -19,15 +19,14 @@ from numba import njit
 
 from vicinal._kernels._kbest import (
     LARGEST,
-    KBest,
+    ZERO,
     Scratch,
-    add_point,
     columns_at_most,
     kth_bound,
 )
 from vicinal._kernels._lanes import LANES, add_gaps, add_unequal
 from vicinal._kernels._order import inner
-from vicinal._kernels._targeted import ZERO
+from vicinal._kernels._targeted import KBest, add_point
 from vicinal._types import FloatArray, IntArray
 
 

@@ -16,7 +16,6 @@ wherever U < B: the sum is convex in n, so it falls up to n = h. If B − U exce
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from vicinal._kernels._order import inner, insert
 from vicinal._types import FloatArray, IntArray
@@ -46,36 +45,30 @@ def gap(least: FloatArray, k: int) -> float:
     return wrong * (1 - 1e-9) - right
 
 
-@njit(cache=True, nogil=True)
-def unsettled_rows(
+@inner
+def is_settled(
     squared_distances: FloatArray,
     labels: IntArray,
-    targets: IntArray,
-    k: int,
-    largest: FloatArray,
+    i: int,
+    y: int,
+    largest: float,
     least: FloatArray,
-    out: IntArray,
-) -> int:
-    """Write the rows whose loss may be positive, ascending; return how many.
+) -> bool:
+    """Return whether row i, of class y, is seen to have no loss where ``largest`` is its top cost.
 
-    ``squared_distances`` and ``labels`` are (m, c) as for ``infer_sets``; ``targets`` (m,) the
-    rows' classes; ``largest`` (R,) the largest cost of each; ``least`` (2, k + 1) is room; ``out``
-    (m,). Time O(m c).
+    ``squared_distances`` and ``labels`` are (m, c) as for ``infer_sets``; ``least`` (2, k + 1) is
+    room. Time O(c).
     """
-    n_found, n_own, n_other = 0, k, k - k // 2
+    k = least.shape[1] - 1
+    n_own, n_other = k, k - k // 2
     own, others = least[0, :n_own], least[1, :n_other]
-    for i in range(squared_distances.shape[0]):
-        y = targets[i]
-        least[:] = np.inf
-        for j in range(squared_distances.shape[1]):
-            value, r = np.float64(squared_distances[i, j]), labels[i, j]
-            if r >= 0 and value < np.inf:
-                # Places not yet taken are infinite, so all of them count as taken.
-                if r == y:
-                    insert(own, None, n_own, value, None, None)
-                else:
-                    insert(others, None, n_other, value, None, None)
-        if not gap(least, k) > largest[y]:
-            out[n_found] = i
-            n_found += 1
-    return n_found
+    least[:] = np.inf
+    for j in range(squared_distances.shape[1]):
+        value, r = np.float64(squared_distances[i, j]), labels[i, j]
+        if r >= 0 and value < np.inf:
+            # Places not yet taken are infinite, so all of them count as taken.
+            if r == y:
+                insert(own, None, n_own, value, None, None)
+            else:
+                insert(others, None, n_other, value, None, None)
+    return gap(least, k) > largest

@@ -13,13 +13,12 @@ O(R·k + k³) together, after the pass over the distances.
 Ties. Equal distances: the lower id first. Equal totals for one target: the larger k'. Equal values
 of ĥ: the query's own class first, then the lower class. A total is the float64 sum of the target's
 distances plus the float64 sum of the others', both in ascending order, so loss ≥ 0 holds exactly
-and the readable twin in ``_reference`` gives the same bits.
+and the readable twin among the tests' oracles gives the same bits.
 
 The entry point lets go of the GIL and allocates nothing per row: share rows among threads by
 slicing. From compiled code call ``infer_rows``, with room of your own.
 
-``infer_sets(squared_distances (m, c), labels (m, c), targets (m,), k, costs (R, R),
-star (m, k), hat (m, k), loss (m,), voted (m,))``
+``infer_sets(squared_distances (m, c), labels (m, c), targets (m,), costs (R, R), found)``
     Per row, h* and ĥ as *positions in that row*; ``loss = (cost − total of ĥ) + total of h*``;
     ``voted`` the class ĥ votes for. A candidate with label < 0 or an infinite or NaN distance is
     unusable. Where the own class cannot win, the star row is −1 and the loss 0. Where there are
@@ -37,15 +36,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from vicinal._kernels._kbest import KBest, add_point, new_table
+from vicinal._kernels._kbest import ZERO
 from vicinal._kernels._order import inner, insert
+from vicinal._kernels._settled import is_settled
 from vicinal._types import FloatArray, IntArray
 
-# Typed, because numba would compile one version of a function for every literal it is given.
-ZERO: Any = np.int64(0)
+# Typed, as ZERO is, because numba would compile a version for every literal.
 ALLOW_TIES: Any = np.int64(0)
 FORBID_TIES: Any = np.int64(1)
 NOBODY: Any = np.int32(-1)
+
+
+class KBest(NamedTuple):
+    """The k nearest points of each of R classes, for one query.
+
+    ``best`` (R, k) float64 squared distances, ascending; ``which`` (R, k) int32 ids of the points;
+    ``filled`` (R,) int32, how many of the k places are taken; ``present`` (R,) int32, its first
+    entries listing the classes that have any point.
+    """
+
+    best: FloatArray
+    which: IntArray
+    filled: IntArray
+    present: IntArray
 
 
 class Pools(NamedTuple):
@@ -86,6 +99,16 @@ def new_inferred(m: int, k: int) -> Inferred:
     return Inferred(star, hat, np.empty(m), np.empty(m, np.int32))
 
 
+def new_table(n_classes: int, k: int) -> KBest:
+    """Return an empty table (made here: compiling an allocation takes long)."""
+    return KBest(
+        np.empty((n_classes, k)),
+        np.empty((n_classes, k), np.int32),
+        np.zeros(n_classes, np.int32),
+        np.empty(n_classes, np.int32),
+    )
+
+
 def new_pools(n_classes: int, k: int) -> Pools:
     """Return room for one query's pools (made here: compiling an allocation takes long)."""
     return Pools(
@@ -96,6 +119,20 @@ def new_pools(n_classes: int, k: int) -> Pools:
         np.empty((k, k + 1)),
         np.full(n_classes, -1, np.int32),
     )
+
+
+@inner
+def add_point(table: KBest, n_present: int, r: int, value: float, point: int) -> int:
+    """Put a point among class r's k best, behind equal distances; return how many classes occur."""
+    best, which, filled, present = table
+    n = np.int64(filled[r])
+    if n == 0:
+        present[n_present] = r
+        n_present += 1
+    if n < best.shape[1]:
+        filled[r] = n + 1
+    insert(best[r], which[r], n, value, point, None)
+    return n_present
 
 
 @inner
@@ -259,19 +296,27 @@ def infer_rows(
     costs: FloatArray,
     table: KBest,
     pools: Pools,
+    largest: FloatArray,
+    least: FloatArray,
     star: IntArray,
     hat: IntArray,
     loss: FloatArray,
     voted: IntArray,
 ) -> None:
-    """Do the work of :func:`infer_sets`, with room for one query; ``table.filled`` must be 0."""
+    """Do the work of :func:`infer_sets`, with room for one query; ``table.filled`` must be 0.
+
+    ``largest`` (R,) are the classes' top costs where settled rows are skipped, else inf.
+    """
     for i in range(squared_distances.shape[0]):
+        y = np.int32(targets[i])
+        if largest[y] < np.inf and is_settled(squared_distances, labels, i, y, largest[y], least):
+            star[i], hat[i], loss[i], voted[i] = 0, 0, 0.0, y
+            continue
         n_present = ZERO
         for j in range(squared_distances.shape[1]):
             value, r = np.float64(squared_distances[i, j]), np.int32(labels[i, j])
             if r >= 0 and value < np.inf:
                 n_present = add_point(table, n_present, r, value, np.int32(j))
-        y = np.int32(targets[i])
         infer_query(table, n_present, y, costs, pools, i, star, hat, loss, voted)
 
 
@@ -279,13 +324,17 @@ def infer_sets(
     squared_distances: FloatArray,
     labels: IntArray,
     targets: IntArray,
-    k: int,
     costs: FloatArray,
-    star: IntArray,
-    hat: IntArray,
-    loss: FloatArray,
-    voted: IntArray,
+    found: Inferred,
+    *,
+    skip: bool = False,
 ) -> None:
-    """Write h*, ĥ, the loss and ĥ's vote of every row of candidates (see the top of the file)."""
-    table, pools = new_table(len(costs), k), new_pools(len(costs), k)
-    infer_rows(squared_distances, labels, targets, costs, table, pools, star, hat, loss, voted)
+    """Write h*, ĥ, the loss and ĥ's vote of every row of candidates (see the top of the file).
+
+    With ``skip`` a row that is seen to have no loss (``_settled``) is not inferred: its two sets
+    are written as one, of zeros.
+    """
+    k = found.star.shape[1]
+    largest = costs.max(axis=1) if skip else np.full(len(costs), np.inf)
+    room = new_table(len(costs), k), new_pools(len(costs), k), largest, np.empty((2, k + 1))
+    infer_rows(squared_distances, labels, targets, costs, *room, *found)

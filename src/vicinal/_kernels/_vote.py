@@ -1,4 +1,8 @@
-"""Votes of neighbours, and who wins when they tie."""
+"""Votes of neighbours, and who wins when they tie.
+
+With weights w_j, the class r holds V_r = Σ_{j : labels_j = r} w_j. Sums of the same weights in
+another order differ by rounding, so classes whose V_r is within a share TIE of the largest tie.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ import numpy as np
 from numba import njit
 
 from vicinal._types import AnyArray, FloatArray, IntArray
+
+TIE = 1e-12
 
 
 @njit(cache=True, nogil=True)
@@ -35,67 +41,77 @@ def majority_vote(labels: AnyArray, n_classes: int) -> Any:
     winners = np.empty(labels.shape[0], np.int64)
     counts = np.zeros(n_classes, np.int64)
     for i in range(labels.shape[0]):
-        winners[i] = _winner(labels[i], counts)
+        for label in labels[i]:
+            counts[label] += 1
+        winners[i] = labels[i, 0]
+        for label in labels[i]:
+            if counts[label] > counts[winners[i]]:
+                winners[i] = label
+        for label in labels[i]:
+            counts[label] = 0
     return winners
 
 
 @njit(cache=True, nogil=True)
-def ragged_majority_vote(labels: AnyArray, indptr: AnyArray, n_classes: int, fallback: int) -> Any:
-    """Return :func:`majority_vote` for neighbours of different number, ``fallback`` where none.
+def weighted_vote(
+    labels: AnyArray, weights: AnyArray, indptr: AnyArray, n_classes: int, fallback: int
+) -> Any:
+    """Return the class of largest V_r, among tied ones that with the nearest neighbour.
 
-    The neighbours of query i, nearest first, stand at ``labels[indptr[i]:indptr[i + 1]]``.
+    Parameters
+    ----------
+    labels : int64 ndarray of shape (total,)
+        Classes 0..R-1 of the neighbours of query i, nearest first, at indptr[i]:indptr[i + 1].
+    weights : float64 ndarray of shape (total,)
+        Above zero.
+    indptr : int64 ndarray of shape (m + 1,)
+    n_classes : int
+        R.
+    fallback : int
+        The winner where there are no neighbours.
+
+    Returns
+    -------
+    int64 ndarray of shape (m,)
+
+    Notes
+    -----
+    Time O(total), memory O(m + R).
     """
     winners = np.full(indptr.shape[0] - 1, fallback, np.int64)
-    counts = np.zeros(n_classes, np.int64)
+    totals = np.zeros(n_classes)
     for i in range(winners.shape[0]):
-        if indptr[i + 1] > indptr[i]:
-            winners[i] = _winner(labels[indptr[i] : indptr[i + 1]], counts)
+        stretch = labels[indptr[i] : indptr[i + 1]]
+        largest = 0.0
+        for j in range(stretch.shape[0]):
+            totals[stretch[j]] += weights[indptr[i] + j]
+        for label in stretch:
+            largest = max(largest, totals[label])
+        for label in stretch:
+            if totals[label] >= largest * (1 - TIE):
+                winners[i] = label
+                break
+        for label in stretch:
+            totals[label] = 0.0
     return winners
 
 
-@njit(cache=True, nogil=True)
-def _winner(labels: AnyArray, counts: AnyArray) -> int:
-    """Return the winner of one vote; ``counts`` (R,) is zero before and after."""
-    for label in labels:
-        counts[label] += 1
-    winner = labels[0]
-    for label in labels:
-        if counts[label] > counts[winner]:
-            winner = label
-    for label in labels:
-        counts[label] = 0
-    return int(winner)
+def weighted_shares(
+    labels: IntArray, weights: FloatArray, indptr: IntArray, prior: FloatArray
+) -> FloatArray:
+    """Return V_r / Σ_s V_s for each query, of shape (m, R); the ``prior`` (R,) where none vote.
 
-
-def majority_vote_reference(labels: IntArray, n_classes: int) -> IntArray:
-    """Return what :func:`majority_vote` returns, written for reading: O(m k R)."""
-    winners = []
-    for row in labels:
-        counts = np.bincount(row, minlength=n_classes)
-        tied = np.flatnonzero(counts == counts.max())
-        winners.append(next(label for label in row if label in tied))
-    return np.array(winners, dtype=np.int64)
-
-
-def vote_shares(labels: IntArray, n_classes: int) -> FloatArray:
-    """Return each class's share of each query's neighbours, of shape (m, n_classes).
-
-    Where the largest shares tie, that of :func:`majority_vote`'s winner is larger by one unit in
-    the last place: the class with the largest share is always the winner.
+    Where the largest shares tie, that of :func:`weighted_vote`'s winner is lifted above them, by
+    no more than the tie's width: the class with the largest share is always the winner.
     """
-    m, k = labels.shape
-    return ragged_vote_shares(labels.ravel(), np.arange(0, m * k + 1, k), np.ones(n_classes))
-
-
-def ragged_vote_shares(labels: IntArray, indptr: IntArray, prior: FloatArray) -> FloatArray:
-    """Return :func:`vote_shares` for neighbours of different number, the ``prior`` where none."""
     m, n_classes = len(indptr) - 1, len(prior)
     sizes = np.diff(indptr)
     cells = np.repeat(np.arange(m), sizes) * n_classes + labels
-    counts = np.bincount(cells, minlength=m * n_classes).reshape(m, n_classes)
-    shares: FloatArray = counts / np.maximum(sizes, 1)[:, None]
+    totals = np.bincount(cells, weights, minlength=m * n_classes).reshape(m, n_classes)
+    shares: FloatArray = totals / np.where(sizes > 0, totals.sum(axis=1), 1.0)[:, None]
     shares[sizes == 0] = prior
-    tied = (shares == shares.max(axis=1, keepdims=True)).sum(axis=1) > 1
-    winners = ragged_majority_vote(labels, indptr, n_classes, int(np.argmax(prior)))[tied]
-    shares[tied, winners] = np.nextafter(shares[tied, winners], 2)
+    winners = weighted_vote(labels, weights, indptr, n_classes, int(np.argmax(prior)))
+    largest = shares.max(axis=1)
+    beaten = (shares >= shares[np.arange(m), winners][:, None]).sum(axis=1) > 1
+    shares[beaten, winners[beaten]] = np.nextafter(largest[beaten], 2)
     return shares

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from vicinal._printable import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as Bar
+    from rich.text import Text
 
     from vicinal.runs import Cell, Progress
 
@@ -26,12 +29,18 @@ def make_console(*, stderr: bool = False) -> Console:
     """Return a console; one that is no terminal gets plain lines of fixed width."""
     from rich.console import Console
 
+    class Harmless(Console):
+        """Shows names and labels without obeying what they hold."""
+
+        def render_str(self, text: str, **settings: Any) -> Text:
+            return super().render_str(printable(text), **settings)
+
     stream = sys.stderr if stderr else sys.stdout
     if hasattr(stream, "reconfigure"):  # a terminal that cannot show ± gets a question mark
         stream.reconfigure(errors="replace")
-    console = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    console = Harmless(stderr=stderr, highlight=False, soft_wrap=False)
     if not console.is_terminal:
-        console = Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH, color_system=None)
+        console = Harmless(stderr=stderr, highlight=False, width=PLAIN_WIDTH, color_system=None)
     return console
 
 

@@ -25,6 +25,7 @@ def neighbors(
     ] = None,
     format: Annotated[str, Option("--format", help="table, csv or json.")] = "table",
     split: cli.Split = "all",
+    formulas: cli.Formulas = False,
     json: cli.Json = None,
 ) -> None:
     """List the nearest training rows of each row, with distances and labels.
@@ -49,7 +50,7 @@ def neighbors(
 
         cli.print_text(json_format.dumps(content, indent=1, allow_nan=False) + "\n")
     elif format == "csv":
-        cli.print_text(cli.csv_text(HEADER, flatten(found)))
+        cli.print_text(cli.csv_text(HEADER, flatten(found), formulas=formulas))
     else:
         _print_table(found, facts["target"], len(rows.features))
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vicinal._printable import neutral_cell, printable
 from vicinal.methods import METHODS
 
 Option = typer.Option
@@ -37,6 +38,9 @@ Components = Annotated[int | None, Option("--pca", help="Keep so many principal 
 Jobs = Annotated[int, Option(help="Processes to work in.", min=1)]
 Out = Annotated[Path | None, Option(help="The run folder.", show_default=False)]
 Fresh = Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")]
+Formulas = Annotated[
+    bool, Option("--formulas", help="Leave CSV cells that spreadsheets run as formulas alone.")
+]
 Json = Annotated[Path | None, Option("--json", help="Write the results here as JSON.")]
 JsonCopy = Annotated[Path | None, Option("--json", help="Write the results here too.")]
 
@@ -127,7 +131,7 @@ def saving(path: Path) -> Iterator[None]:
 
 def say(text: str, *, err: bool = True) -> None:
     """Print a line, on standard error unless told otherwise."""
-    typer.echo(text, err=err)
+    typer.echo(printable(text), err=err)
 
 
 def write_file(path: Path, text: str) -> None:
@@ -144,18 +148,20 @@ def write_json(path: Path | None, content: Mapping[str, Any]) -> None:
         write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows as CSV."""
+def csv_text(
+    header: Sequence[str], rows: Iterable[Sequence[Any]], *, formulas: bool = False
+) -> str:
+    """Return rows as CSV; unless ``formulas``, no cell is one to a spreadsheet."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    for row in (header, *rows):
+        writer.writerow(row if formulas else [neutral_cell(cell) for cell in row])
     return buffer.getvalue()
 
 
 def print_text(text: str) -> None:
-    """Write to standard output as it is."""
-    sys.stdout.write(text)
+    """Write to standard output: as it is to a file or a pipe, harmless to a terminal."""
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
     sys.stdout.flush()
 
 

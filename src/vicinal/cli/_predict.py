@@ -20,6 +20,7 @@ def predict(
     ] = None,
     proba: Annotated[bool, Option("--proba", help="Add each class's share of the vote.")] = False,
     split: cli.Split = "all",
+    formulas: cli.Formulas = False,
     json: cli.Json = None,
 ) -> None:
     """Predict the target of new rows.
@@ -39,7 +40,7 @@ def predict(
     record = _record(facts, rows, error)
     content = {"version": facts.get("version"), "records": [record], "predictions": predictions}
     cli.write_json(json, content)
-    text = _as_csv(facts["target"], predictions)
+    text = _as_csv(facts["target"], predictions, formulas=formulas)
     if out is None:
         cli.print_text(text)
     else:
@@ -99,11 +100,11 @@ def _record(facts: dict[str, Any], rows: Any, error: float | None) -> dict[str, 
     return measured | {name: facts.get(name) for name in kept} | {"n_test": len(rows.features)}
 
 
-def _as_csv(target: str, predictions: list[dict[str, Any]]) -> str:
+def _as_csv(target: str, predictions: list[dict[str, Any]], *, formulas: bool) -> str:
     classes = predictions[0].get("shares", {})
     header = ["row", f"predicted {target}", *(f"share of {name}" for name in classes)]
     lines = ([p["row"], p["prediction"], *p.get("shares", {}).values()] for p in predictions)
-    return cli.csv_text(header, lines)
+    return cli.csv_text(header, lines, formulas=formulas)
 
 
 def _report(

@@ -58,15 +58,32 @@ def check(
 @sphere.command("train")
 def train(
     data: Annotated[
-        str, typer.Argument(help="A known set of labelled images: mnist, digits.", metavar="DATA")
+        str,
+        typer.Argument(
+            help="A known set: labelled images (mnist, digits) or molecules (qm7).", metavar="DATA"
+        ),
     ] = "mnist",
     preset: Annotated[
-        str, Option(help="The network and how it is trained; 'list' shows all.")
-    ] = "thesis",
-    train: Annotated[str, Option(help="Training digits: plain or rotated.")] = "rotated",
+        str | None,
+        Option(
+            help="The network and how it is trained; 'list' shows all. Unless told, thesis for "
+            "images and shells for molecules.",
+            show_default=False,
+        ),
+    ] = None,
+    train: Annotated[
+        str | None,
+        Option(
+            help="Training images: plain or rotated, the latter unless told.", show_default=False
+        ),
+    ] = None,
     test: Annotated[
-        str, Option(help="Test digits: plain, rotated, or both with a comma.")
-    ] = "plain,rotated",
+        str | None,
+        Option(
+            help="Test images: plain, rotated, or both with a comma, as unless told.",
+            show_default=False,
+        ),
+    ] = None,
     protocol: Annotated[
         str | None,
         Option(
@@ -89,13 +106,28 @@ def train(
         int | None, Option(help="Stop after this many epochs without a better validation error.")
     ] = None,
     n_train: Annotated[
-        int | None, Option("--n-train", help="Train on this many digits only.")
+        int | None, Option("--n-train", help="Train on this many rows only.")
     ] = None,
     validation: Annotated[
         int | None,
         Option(
-            help="Digits held out of the training part to choose the epoch; a tenth, at most "
+            help="Rows held out of the training part to choose the epoch; a tenth, at most "
             "5,000, unless told.",
+            show_default=False,
+        ),
+    ] = None,
+    fold: Annotated[
+        str | None,
+        Option(
+            help="Molecules: the published fold to test on, 0 to 4, or all, as unless told.",
+            show_default=False,
+        ),
+    ] = None,
+    rivals: Annotated[
+        str | None,
+        Option(
+            help="Molecules: kernel ridge regressions to fit besides, with commas: eigenvalues, "
+            "bag-of-bonds, fchl19 (needs qmllib).",
             show_default=False,
         ),
     ] = None,
@@ -105,11 +137,12 @@ def train(
     fresh: Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")] = False,
     json: Annotated[Path | None, Option("--json", help="Write the results here too.")] = None,
 ) -> None:
-    """Train a network on images drawn on the sphere, and test it on rotated ones.
+    """Train a network on images drawn on the sphere, or on molecules seen from their atoms.
 
-    Every half minute the training is kept in the run folder: stop it at any moment, even by
-    kill -9, and the same command goes on to the very same weights. Under torchrun several
-    processes share each batch.
+    Images are tested as they are and rotated, molecules on their published folds. Every half
+    minute the training is kept in the run folder: stop it at any moment, even by kill -9, and the
+    same command goes on to the very same weights. Under torchrun several processes share each
+    batch of images.
     """
     _need_torch()
     from vicinal.cli._console import explain_stop, make_console
@@ -121,14 +154,28 @@ def train(
         make_console().print(_preset_table())
         return
     check_output(json)
+    console = make_console(stderr=True)
+    if data == "qm7":
+        from vicinal.cli._sphere_molecules import train_molecules
+        from vicinal.sphere.molecules import MoleculeSetting
+
+        _refuse("images", train=train, test=test, protocol=protocol, projection=projection)
+        molecules = MoleculeSetting(
+            preset or "shells", 0, epochs, n_train, validation, patience, seed
+        )
+        others = split_names(rivals) if rivals else []
+        _set_threads(threads)
+        train_molecules(molecules, fold or "all", others, out, console, fresh=fresh, json=json)
+        return
+    _refuse("molecules", fold=fold, rivals=rivals)
     setting = SphereSetting(
-        data, preset, train, tuple(split_names(test)), cast(Any, protocol), projection, epochs,
-        n_train, validation, patience, seed,
+        data, preset or "thesis", train or "rotated", tuple(split_names(test or "plain,rotated")),
+        cast(Any, protocol), projection, epochs, n_train, validation, patience, seed,
     )  # fmt: skip
     folder = out or RUNS / setting.folder_name()
-    console = make_console(stderr=True)
+    _set_threads(threads)
     with explain_stop(console, folder):
-        outcome = _train(setting, folder, console, threads=threads, fresh=fresh)
+        outcome = _train(setting, folder, console, fresh=fresh)
     if outcome is not None:
         _show(outcome, folder, json)
 
@@ -142,7 +189,7 @@ def predict(
         str,
         typer.Argument(
             help="Images: a known set, or a file, NPZ (array images, and labels if known), NPY or "
-            "IDX.",
+            "IDX. Molecules: an XYZ file.",
             metavar="DATA",
         ),
     ],
@@ -153,9 +200,10 @@ def predict(
     split: Annotated[str, Option(help="all, or the train or test part of a known set.")] = "all",
     json: Annotated[Path | None, Option("--json", help="Write the results here as JSON.")] = None,
 ) -> None:
-    """Predict the class of upright images with a trained network.
+    """Predict the class of upright images, or the energy of molecules, with a trained network.
 
-    Where the classes are known, the error is printed. Rows count from 0.
+    Where the classes are known, the error is printed. Energies are in kcal/mol, with their spread
+    over the networks of the folds. Rows count from 0.
     """
     _need_torch()
     from vicinal.cli._options import check_output, print_text, say, working, write_file, write_json
@@ -163,6 +211,11 @@ def predict(
 
     check_output(out, "--out", [data, network])
     check_output(json, "--json", [data, network])
+    if data.lower().endswith(".xyz"):
+        from vicinal.cli._sphere_molecules import predict_energies
+
+        predict_energies(network, Path(data), out, json)
+        return
     with working(f"reading {data}"):
         pictures = read_pictures(data, split)
     with working(f"predicting {len(pictures.images):,} images"):
@@ -192,20 +245,30 @@ def _tabulate(
     return csv_text(header, rows), [dict(zip(header, row, strict=True)) for row in rows]
 
 
-def _train(
-    setting: SphereSetting, folder: Path, console: Console, *, threads: int | None, fresh: bool
-) -> SphereOutcome | None:
-    """Train, in this process or as one of several; return the outcome in the first of them."""
-    import torch
+def _refuse(kind: str, **options: str | None) -> None:
+    """Refuse options that are for another kind of data."""
+    for name, value in options.items():
+        if value is not None:
+            raise ValueError(f"--{name} {value}: that is for {kind}.")
 
-    from vicinal.runs import RunFolder
-    from vicinal.scale._torch import process_group, wait_for_all
-    from vicinal.sphere.digits import run_on_sphere
+
+def _set_threads(threads: int | None) -> None:
+    import torch
 
     if threads is not None:
         if threads < 1:
             raise ValueError(f"--threads {threads}: at least one is needed.")
         torch.set_num_threads(threads)
+
+
+def _train(
+    setting: SphereSetting, folder: Path, console: Console, *, fresh: bool
+) -> SphereOutcome | None:
+    """Train, in this process or as one of several; return the outcome in the first of them."""
+    from vicinal.runs import RunFolder
+    from vicinal.scale.processes import process_group, wait_for_all
+    from vicinal.sphere.digits import run_on_sphere
+
     with process_group() as rank:
         if rank:
             wait_for_all()
@@ -228,13 +291,18 @@ def _need_torch() -> None:
         ) from None
 
 
+def percent(share: float) -> str:
+    """Return "6.20 %"."""
+    return f"{100 * share:.2f} %"
+
+
 class TrainingDisplay:
     """Shows a training: a bar with the time left on a terminal, a line an epoch elsewhere."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, tell: Callable[[float], str] = percent) -> None:
         from vicinal.cli._console import _make_bar
 
-        self._console = console
+        self._console, self._tell = console, tell
         self._bar = _make_bar(console) if console.is_terminal else None
         if self._bar is not None:
             self._task = self._bar.add_task("", total=None, ends=None)
@@ -258,7 +326,7 @@ class TrainingDisplay:
     def __call__(self, step: Step) -> None:
         """Show a step, and what an epoch came to."""
         if step.finished is not None:
-            self._console.print(describe_epoch(step), markup=False, soft_wrap=True)
+            self._console.print(describe_epoch(step, self._tell), markup=False, soft_wrap=True)
         elif self._bar is not None:
             import time
 
@@ -272,16 +340,16 @@ class TrainingDisplay:
             )
 
 
-def describe_epoch(step: Step) -> str:
+def describe_epoch(step: Step, tell: Callable[[float], str] = percent) -> str:
     """Return "epoch 2/10: loss 0.211, training error 6.2 %, validation error 5.0 % (61 CPU s)"."""
     epoch = step.finished
     assert epoch is not None
     judged = ""
     if epoch.validation_error is not None:
-        judged = f", validation error {100 * epoch.validation_error:.2f} %"
+        judged = f", validation error {tell(epoch.validation_error)}"
     return (
         f"epoch {epoch.epoch + 1}/{step.n_epochs}: loss {epoch.loss:.3f}, training error "
-        f"{100 * epoch.train_error:.2f} %{judged} ({epoch.cpu_seconds:.0f} CPU s)"
+        f"{tell(epoch.train_error)}{judged} ({epoch.cpu_seconds:.0f} CPU s)"
     )
 
 
@@ -318,11 +386,13 @@ def _preset_table() -> Table:
     from rich.table import Table
 
     from vicinal.sphere.digits import list_presets
+    from vicinal.sphere.molecules import list_molecule_presets
 
     table = Table(box=None)
-    make: Callable[[str], None] = table.add_column
-    for title in ("preset", "what it is"):
-        make(title)
+    for title in ("for", "preset", "what it is"):
+        table.add_column(title)
     for preset in list_presets():
-        table.add_row(preset.name, preset.title)
+        table.add_row("images", preset.name, preset.title)
+    for molecular in list_molecule_presets():
+        table.add_row("molecules", molecular.name, molecular.title)
     return table

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray
@@ -20,8 +20,14 @@ from vicinal._validation import (
     check_weights,
 )
 from vicinal.combine._mean import MeanMetric, draw_seed
-from vicinal.combine._members import check_member, fit_member, prepare_member
-from vicinal.combine._race import Race, Standing, Table, average
+from vicinal.combine._members import (
+    average,
+    check_member,
+    fit_member,
+    has_linear_map,
+    prepare_member,
+)
+from vicinal.combine._race import Race, Standing, Table
 from vicinal.combine._target import Target, read_target
 from vicinal.metric import MLNG, MetricLearner, gradient_metric
 from vicinal.rivals import LDA, LMNN, Euclidean
@@ -34,8 +40,9 @@ class AutoMetric(MetricLearner):
     """Fit the learner that predicts held-out rows best.
 
     All candidates are fitted on inner splits of at most 5,000 rows, and judged by the k-NN
-    prediction of the rows held out. Those clearly worse than the leader drop out after each split.
-    The mean of the two best metrics is a candidate, too. The best is then fitted on all rows.
+    prediction of the rows held out. Those behind the leader by more than the noise of the
+    difference drop out after each split. The mean of the two best metrics is a candidate, too. The
+    best is then fitted on all rows.
 
     Parameters
     ----------
@@ -139,9 +146,10 @@ class AutoMetric(MetricLearner):
             member = prepare_member(learner, seed=race.seed, k=race.n_neighbors)
             fits.append(fit_member(member, table.X, table.y, table.weights))
         self.metric_: Any = fits if len(fits) > 1 else fits[0]
+        self.__dict__.pop("components_", None)  # of an earlier fit
         if len(fits) > 1:
             self.components_ = average(fits, table.X).astype(table.X.dtype, copy=False)
-        elif hasattr(fits[0], "components_"):
+        elif has_linear_map(fits[0]):
             self.components_ = np.asarray(fits[0].components_, dtype=table.X.dtype)
 
     def _race(self, n_rows: int) -> Race:
@@ -197,12 +205,6 @@ class AutoMetric(MetricLearner):
             sys.stdout.write(f"[AutoMetric] {line}\n")
             sys.stdout.flush()
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
 
 def default_candidates(target: Target) -> list[tuple[str, Any]]:
     """Return the learners to try on classes or on numbers, the cheapest first."""
@@ -221,14 +223,14 @@ def default_candidates(target: Target) -> list[tuple[str, Any]]:
 
 def row_of(standing: Standing, best: Standing) -> dict[str, Any]:
     """Return a row of the leaderboard."""
-    known = bool(standing.losses)
+    known = bool(standing.scores)
     behind, noise = standing.behind(best) if known else (None, None)
     return {
         "name": standing.name,
         "score": standing.score.mean if known else None,
         "behind": behind,
         "noise": noise,
-        "n_splits": len(standing.losses),
+        "n_splits": len(standing.scores),
         "cpu_seconds": standing.cpu_seconds,
         "note": standing.note,
     }

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags, check_random_state, get_tags
 
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import AnyArray, IntArray
 from vicinal._validation import check_components, check_target_input, check_weights, check_whole
-from vicinal.combine._averaging import mean_map, near_squared_distance
-from vicinal.combine._members import check_member, fit_member, prepare_member
+from vicinal.combine._members import average, check_member, fit_member, prepare_member
 from vicinal.combine._target import Target, read_target
 from vicinal.metric import MetricLearner
 
@@ -121,32 +120,18 @@ class MeanMetric(MetricLearner):
         return [np.sort(by_class[part::n_parts]) for part in range(n_parts)]
 
     def _average(self, X: AnyArray) -> None:
-        maps = [linear_map(member) for member in self.estimators_]
-        sizes = np.array([near_squared_distance(X, components) for components in maps])
-        self.components_ = mean_map(maps, sizes, self.n_components).astype(X.dtype, copy=False)
+        mean = average(self.estimators_, X, self.n_components)
+        self.components_ = mean.astype(X.dtype, copy=False)
         if all(hasattr(member, "n_iter_") for member in self.estimators_):
             self.n_iter_ = int(max(np.max(member.n_iter_) for member in self.estimators_))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.classifier_tags = get_tags(self.estimator).classifier_tags
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
 def draw_seed(random: np.random.RandomState) -> int:
     """Return a seed for a member."""
     return int(random.randint(2**31 - 1))
-
-
-def linear_map(member: Any) -> FloatArray:
-    """Return a fitted learner's map; refuse one that has none."""
-    components = getattr(member, "components_", None)
-    if components is None or getattr(member, "query_components_", None) is not None:
-        raise ValueError(
-            f"{type(member).__name__} has no single linear map; MeanMetric averages metrics with "
-            "components_ only."
-        )
-    return np.asarray(components)

@@ -3,9 +3,9 @@
     candidates ─▶ fit each on the first split ─▶ score, CPU ─▶ leave out the clearly worse
                ─▶ the next split ─▶ … ─▶ Standing each, best first
 
-A learner is left out where the leader's score is better by more than twice the standard error of
-the difference on the same rows. A budget of CPU-seconds ends the race before the next fit. The
-mean of the two leaders' metrics joins at the end: it costs no fit.
+The two leaders go on; another learner is left out where the first one's score is better by more
+than the standard error of the difference on the same rows. A budget of CPU-seconds ends the race
+before the next fit. The mean of the two leaders' metrics joins at the end: it costs no fit.
 """
 
 from __future__ import annotations
@@ -18,14 +18,10 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.combine._averaging import mean_map, near_squared_distance
-from vicinal.combine._members import fit_member, prepare_member
+from vicinal.combine._members import average, fit_member, has_linear_map, prepare_member
 from vicinal.combine._target import Target
 from vicinal.metric.candidates import nearest_rows
 from vicinal.metric.selection import Score, inner_splits, vote_losses
-
-# Standard errors by which a learner must be behind to be left out.
-CLEARLY = 2.0
 
 
 @dataclass(frozen=True)
@@ -58,30 +54,23 @@ class Table:
 
 @dataclass
 class Standing:
-    """What is known of a learner: fits and losses of the splits it ran on, and their cost."""
+    """What is known of a learner: fits and scores of the splits it ran on, and their cost."""
 
     name: str
     estimator: Any
     fits: list[Any] = field(default_factory=list)
-    losses: list[FloatArray] = field(default_factory=list)
-    weights: list[FloatArray] = field(default_factory=list)
+    scores: list[Score] = field(default_factory=list)
     cpu_seconds: float = 0.0
     note: str = ""
-
-    def enter(self, losses: FloatArray, held: Table) -> None:
-        """Add the losses of a split's held-out rows."""
-        self.losses.append(losses)
-        self.weights.append(np.ones(held.n_rows) if held.weights is None else held.weights)
 
     @property
     def score(self) -> Score:
         """The score over all splits it ran on."""
-        return Score(np.concatenate(self.losses), np.concatenate(self.weights))
+        return Score.pool(self.scores)
 
     def behind(self, leader: Standing) -> tuple[float, float]:
         """Return by how much the leader is better where both ran, and that figure's noise."""
-        n = len(self.losses)
-        best = Score(np.concatenate(leader.losses[:n]), np.concatenate(leader.weights[:n]))
+        best = Score.pool(leader.scores[: len(self.scores)])
         return self.score.mean - best.mean, self.score.noise(best)
 
 
@@ -102,7 +91,7 @@ class Race:
         began, running = time.process_time(), list(standings)
         for n_done, (train, held) in enumerate(splits):
             for standing in running:
-                if self._is_spent(began) and any(s.losses for s in standings):
+                if self._is_spent(began) and any(s.scores for s in standings):
                     return self._close(standings, n_done or 1, splits)
                 self._enter(standing, train, held)
             running = self._thin(running, n_done + 1)
@@ -123,39 +112,34 @@ class Race:
         finally:
             standing.cpu_seconds += time.process_time() - began
         standing.fits.append(member)
-        losses = self.judge(member.transform(train.X), member.transform(held.X), train, held)
-        standing.enter(losses, held)
+        map_queries = getattr(member, "transform_queries", member.transform)
+        standing.scores.append(
+            self.judge(member.transform(train.X), map_queries(held.X), train, held)
+        )
         spent = f"{standing.cpu_seconds:.1f} CPU-seconds"
         self.report(f"{standing.name}: score {standing.score.mean:.4f}, {spent}")
 
-    def judge(
-        self, database: FloatArray, queries: FloatArray, train: Table, held: Table
-    ) -> FloatArray:
-        """Return the loss (m,) of each held-out row: as for votes, or the squared error."""
+    def judge(self, database: FloatArray, queries: FloatArray, train: Table, held: Table) -> Score:
+        """Return the score of the held-out rows: as for votes, or by the squared error."""
         database, queries = np.ascontiguousarray(database), np.ascontiguousarray(queries)
-        if train.target.codes is not None and held.target.codes is not None:
-            n_classes = len(train.target.classes) if train.target.classes is not None else 0
-            return vote_losses(
-                database, queries, train.target.codes, held.target.codes,
-                1.0 - np.eye(n_classes), self.n_neighbors, n_threads=self.n_threads,
-            )  # fmt: skip
-        assert train.target.values is not None
-        assert held.target.values is not None
+        known, asked, n_threads = train.target, held.target, self.n_threads
+        if known.classes is not None and known.codes is not None and asked.codes is not None:
+            costs = 1.0 - np.eye(len(known.classes))
+            votes = database, queries, known.codes, asked.codes, costs, self.n_neighbors
+            return Score(vote_losses(*votes, n_threads=n_threads), held.weights)
+        assert known.values is not None
         k = min(self.n_neighbors, len(database))
-        rows = nearest_rows(database, queries, k, n_threads=self.n_threads)
-        squared: FloatArray = (train.target.values[rows].mean(axis=1) - held.target.values) ** 2
-        return squared
+        rows = nearest_rows(database, queries, k, n_threads=n_threads)
+        return Score((known.values[rows].mean(axis=1) - asked.values) ** 2, held.weights)
 
     def _thin(self, running: Sequence[Standing], n_splits: int) -> list[Standing]:
-        """Return the learners that are not clearly worse than the leader; note the others."""
-        entered = [standing for standing in running if len(standing.losses) == n_splits]
-        if not entered:
-            return []
-        leader = min(entered, key=lambda standing: standing.score.mean)
-        for standing in entered:
-            gap, noise = standing.behind(leader)
-            if gap > CLEARLY * noise:
-                standing.note = f"left out: clearly behind {leader.name}"
+        """Return the two leaders and who is not clearly behind the first; note the others."""
+        entered = [standing for standing in running if len(standing.scores) == n_splits]
+        entered.sort(key=lambda standing: standing.score.mean)
+        for standing in entered[2:]:
+            gap, noise = standing.behind(entered[0])
+            if gap > noise:
+                standing.note = f"left out: behind {entered[0].name}"
         return [standing for standing in entered if not standing.note]
 
     def _close(
@@ -163,13 +147,13 @@ class Race:
     ) -> list[Standing]:
         """Return the standings in order, each split counted for all who finished it or none."""
         for standing in standings:
-            del standing.losses[n_splits:], standing.weights[n_splits:], standing.fits[n_splits:]
-            if not standing.losses and not standing.note:
+            del standing.scores[n_splits:], standing.fits[n_splits:]
+            if not standing.scores and not standing.note:
                 why = "the budget was spent" if splits else "too few rows to hold any out"
                 standing.note = f"not tried: {why}"
         standings.sort(key=_order)
-        finished = [standing for standing in standings if 0 < len(standing.losses) == n_splits]
-        if len(finished) > 1 and all(hasattr(s.fits[0], "components_") for s in finished[:2]):
+        finished = [standing for standing in standings if 0 < len(standing.scores) == n_splits]
+        if len(finished) > 1 and all(has_linear_map(s.fits[0]) for s in finished[:2]):
             standings.append(self._mean_of(finished[0], finished[1], splits[:n_splits]))
         return sorted(standings, key=_order)
 
@@ -181,18 +165,11 @@ class Race:
         for place, (train, held) in enumerate(splits):
             components = average((one.fits[place], other.fits[place]), train.X)
             database, queries = (part.X @ components.T for part in (train, held))
-            mean.enter(self.judge(database, queries, train, held), held)
+            mean.scores.append(self.judge(database, queries, train, held))
         return mean
 
 
 def _order(standing: Standing) -> tuple[int, float]:
     """Who ran on more splits comes first: the others were clearly behind, or not tried."""
-    n_run = len(standing.losses)
+    n_run = len(standing.scores)
     return -n_run, standing.score.mean if n_run else 0.0
-
-
-def average(members: Sequence[Any], X: AnyArray) -> FloatArray:
-    """Return the map of the mean of fitted members' metrics."""
-    maps = [np.asarray(member.components_) for member in members]
-    sizes = np.array([near_squared_distance(X, components) for components in maps])
-    return mean_map(maps, sizes)

@@ -28,7 +28,8 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data._datasets": "load_dataset",
         "vicinal.data._download": "DataCorruptError DataUnavailableError",
         "vicinal.data._preparation": "Preparation SCALES principal_axes",
-        "vicinal.data._protocols": "PROTOCOLS inner_split kfold make_folds random_splits",
+        "vicinal.data._protocols": "PROTOCOLS grouped_kfold inner_split kfold "
+        "make_folds random_splits",
         "vicinal.data._raw": "read_idx",
         "vicinal.data._registry": "Entry get_entry list_datasets",
         "vicinal.data._signals": "check_images check_projection draw_warps project_images",

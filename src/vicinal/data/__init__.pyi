@@ -9,6 +9,7 @@ from vicinal.data._preparation import SCALES as SCALES
 from vicinal.data._preparation import Preparation as Preparation
 from vicinal.data._preparation import principal_axes as principal_axes
 from vicinal.data._protocols import PROTOCOLS as PROTOCOLS
+from vicinal.data._protocols import grouped_kfold as grouped_kfold
 from vicinal.data._protocols import inner_split as inner_split
 from vicinal.data._protocols import kfold as kfold
 from vicinal.data._protocols import make_folds as make_folds

@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from vicinal._kernels._hamming import codes_within, merge_nearest_codes
 from vicinal._threads import map_blocks, split_rows, thread_count
-from vicinal._types import IntArray
+from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_neighbors
-from vicinal.index._inputs import check_block_size, check_codes, check_radius
+from vicinal.index._inputs import check_block_size, check_codes, check_radius, check_soft_codes
 
 # Below this many words compared, threads cost more than they bring.
 _SMALL = 10**7
+# Queries that are put in order at a time.
+_SOFT_BLOCK = 128
 
 
 class BinaryIndex:
@@ -60,22 +62,28 @@ class BinaryIndex:
         thread_count(n_jobs)
         self._words = np.ascontiguousarray(_as_words(self.codes).T)
 
-    def query(self, codes: ArrayLike, k: int) -> tuple[IntArray, IntArray]:
+    def query(self, codes: ArrayLike, k: int) -> tuple[AnyArray, IntArray]:
         """Find the k nearest codes of each query.
 
         Parameters
         ----------
-        codes : uint8 array-like of shape (m, n_bytes)
+        codes : uint8 array-like of shape (m, n_bytes), or floats of shape (m, 8 n_bytes)
+            Floats in [−½, ½] are queries before they are bits, of which the signs are the code:
+            the codes nearest by these, ten times k and 100 at least, are put in the order of the
+            asymmetric Hamming distance ‖b − t‖² with b = ±½.
         k : int
             At most n.
 
         Returns
         -------
-        distances : int64 ndarray of shape (m, k)
-            Differing bits, ascending.
+        distances : ndarray of shape (m, k)
+            Differing bits (int64), or asymmetric distances (float64), ascending.
         indices : int64 ndarray of shape (m, k)
             Rows of ``codes``; of two at the same distance the lower comes first.
         """
+        soft = np.asarray(codes)
+        if soft.dtype.kind == "f":
+            return self._rerank(check_soft_codes(soft, self.codes), k)
         queries = self._check_queries(codes)
         k = check_neighbors(k, len(self.codes))
         found = self._map(partial(self._nearest, k=k), queries)
@@ -106,7 +114,25 @@ class BinaryIndex:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
+    def _rerank(self, soft: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
+        k = check_neighbors(k, len(self.codes))
+        n_listed = min(len(self.codes), max(10 * k, 100))
+        _, listed = self.query(np.packbits(soft > 0, axis=1), n_listed)
+        values, indices = np.empty((len(soft), k)), np.empty((len(soft), k), np.int64)
+        for start in range(0, len(soft), _SOFT_BLOCK):
+            rows = slice(start, start + _SOFT_BLOCK)
+            near = np.sort(listed[rows], axis=1)  # of equal distances the lower row is first
+            bits = np.unpackbits(self.codes[near], axis=2).astype(np.float32) - np.float32(0.5)
+            gaps = bits - soft[rows, None]
+            distances = np.einsum("ijk,ijk->ij", gaps, gaps, dtype=np.float64)
+            order = np.argsort(distances, axis=1, kind="stable")[:, :k]
+            values[rows] = np.take_along_axis(distances, order, axis=1)
+            indices[rows] = np.take_along_axis(near, order, axis=1)
+        return values, indices
+
     def _check_queries(self, codes: ArrayLike) -> NDArray[np.uint64]:
+        if np.asarray(codes).dtype.kind == "f":
+            codes = np.packbits(check_soft_codes(np.asarray(codes), self.codes) > 0, axis=1)
         queries = check_codes(codes, "queries")
         if queries.shape[1] != self.codes.shape[1]:
             raise ValueError(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from vicinal._types import FloatArray
+from vicinal._types import AnyArray, FloatArray
 
 DEFAULT_BLOCK_SIZE = 1024
 
@@ -112,3 +112,16 @@ def check_codes(codes: ArrayLike, name: str) -> NDArray[np.uint8]:
     if packed.shape[1] == 0 or (name == "codes" and len(packed) == 0):
         raise ValueError(f"{name} must have at least one row and one byte, got {packed.shape}.")
     return np.ascontiguousarray(packed)
+
+
+def check_soft_codes(soft: AnyArray, codes: NDArray[np.uint8]) -> FloatArray:
+    """Return queries before they are bits, (m, c) in [−½, ½]; c must be the bits of the codes."""
+    n_bits = 8 * codes.shape[1]
+    if soft.ndim != 2 or soft.shape[1] != n_bits:
+        raise ValueError(
+            f"queries of floats must have {n_bits} columns, one to a bit of the codes; got shape "
+            f"{soft.shape}."
+        )
+    if not np.all(np.abs(soft) <= 0.5):
+        raise ValueError("queries of floats must lie between −½ and ½; soften_queries gives such.")
+    return np.asarray(soft, np.float32)

@@ -13,7 +13,10 @@ if TYPE_CHECKING:  # the command line reads this table for its help, and must no
     from vicinal._types import Task
 
 EUCLIDEAN = "euclidean"
-BOTH: tuple[Task, ...] = ("classification", "regression")
+CLASSES: tuple[Task, ...] = ("classification",)
+NUMBERS: tuple[Task, ...] = ("regression",)
+BOTH = (*CLASSES, *NUMBERS)
+MODELS = ("Classifier", "Regressor")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Method:
     name: str
     title: str
     factory: str | Mapping[Task, str] | None
-    tasks: tuple[Task, ...] = ("classification",)
+    tasks: tuple[Task, ...] = CLASSES
     depends_on_k: bool = False
     default: bool = True
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -61,109 +64,62 @@ class Method:
         return self.factory[task] if isinstance(self.factory, Mapping) else self.factory
 
 
+def _metric(
+    name: str, title: str, path: str, citation: str = "", *, k: bool = False, default: bool = False,
+    tasks: tuple[Task, ...] = CLASSES, **more: Any,
+) -> Method:  # fmt: skip
+    """A learned metric; ``k`` says whether it takes ``n_neighbors``."""
+    return Method(name, title, path, tasks, k, default, citation=citation, **more)
+
+
+def _reference(name: str, title: str, path: str, kinds: tuple[str, str]) -> Method:
+    """A model of scikit-learn, whose class ends otherwise for classes and for numbers."""
+    factory = {task: path + kind for task, kind in zip(BOTH, kinds, strict=True)}
+    return Method(name, title, factory, BOTH, default=False, reference=True)
+
+
 METHODS = (
     Method(EUCLIDEAN, "Euclidean", None, tasks=BOTH),
-    Method("lda", "LDA", "vicinal.rivals:LDA", citation="fisher1936"),
-    Method("lmnn", "LMNN", "vicinal.rivals:LMNN", depends_on_k=True, citation="weinberger2009"),
-    Method("nca", "NCA", "vicinal.rivals:NCA", citation="goldberger2004"),
-    Method(
-        "mlng",
-        "MLNG",
-        "vicinal.metric:MLNG",
-        depends_on_k=True,
-        citation="trivedi2014",
-    ),
-    Method(
-        "mlng-mean",
-        "mean of MLNG",
-        "vicinal.combine:MeanMetric",
-        depends_on_k=True,
-        default=False,
+    _metric("lda", "LDA", "vicinal.rivals:LDA", "fisher1936", default=True),
+    _metric("lmnn", "LMNN", "vicinal.rivals:LMNN", "weinberger2009", k=True, default=True),
+    _metric("nca", "NCA", "vicinal.rivals:NCA", "goldberger2004", default=True),
+    _metric("mlng", "MLNG", "vicinal.metric:MLNG", "trivedi2014", k=True, default=True),
+    _metric(
+        "mlng-mean", "mean of MLNG", "vicinal.combine:MeanMetric", "trivedi2014", k=True,
         wraps="vicinal.metric:MLNG",
-        citation="trivedi2014",
     ),
-    Method(
-        "auto",
-        "chosen",
-        "vicinal.combine:AutoMetric",
-        tasks=BOTH,
-        depends_on_k=True,
-        default=False,
+    _metric("auto", "chosen", "vicinal.combine:AutoMetric", k=True, tasks=BOTH),
+    _metric("gw", "GW", "vicinal.metric:GradientWeights", "kpotufe2016", k=True, tasks=BOTH),
+    _metric(
+        "egop", "EGOP", "vicinal.metric:EGOP", "trivedi2014egop", k=True, default=True,
+        tasks=NUMBERS,
     ),
-    Method(
-        "gw",
-        "GW",
-        "vicinal.metric:GradientWeights",
-        tasks=BOTH,
-        default=False,
-        depends_on_k=True,
-        citation="kpotufe2016",
-    ),
-    Method(
-        "egop",
-        "EGOP",
-        "vicinal.metric:EGOP",
-        tasks=("regression",),
-        depends_on_k=True,
-        citation="trivedi2014egop",
-    ),
-    Method(
-        "relieff",
-        "ReliefF",
-        "vicinal.metric:ReliefF",
-        tasks=BOTH,
-        default=False,
-        citation="kononenko1994",
-    ),
-    Method(
-        "gdm",
-        "GDM",
-        "vicinal.metric:GradientDiffusionMap",
-        tasks=("regression",),
-        default=False,
+    _metric("relieff", "ReliefF", "vicinal.metric:ReliefF", "kononenko1994", tasks=BOTH),
+    _metric(
+        "gdm", "GDM", "vicinal.metric:GradientDiffusionMap", "trivedi2018", tasks=NUMBERS,
         parameters={"n_components": 10},
-        citation="trivedi2018",
     ),
-    Method("ejop", "EJOP", "vicinal.metric:EJOP", depends_on_k=True, citation="trivedi2018"),
+    _metric("ejop", "EJOP", "vicinal.metric:EJOP", "trivedi2018", k=True, default=True),
+    _metric("gblmnn", "GB-LMNN", "vicinal.rivals:GBLMNN", "kedem2012", k=True),
+    _metric("knca", "k-NCA", "vicinal.rivals:KNCA", "tarlow2013", k=True),
+    _metric("itml", "ITML", "vicinal.rivals:ITML", "davis2007"),
+    _metric("mmc", "MMC", "vicinal.rivals:MMC", "xing2002"),
+    _metric("mlr", "MLR", "vicinal.rivals:MLR", "mcfee2010", k=True),
+    _metric("lfda", "LFDA", "vicinal.rivals:LFDA", "sugiyama2007"),
+    _metric("rca", "RCA", "vicinal.rivals:RCA", "barhillel2005"),
+    _metric("sdml", "SDML", "vicinal.rivals:SDML", "qi2009"),
+    _metric("lsml", "LSML", "vicinal.rivals:LSML", "liu2012"),
+    _metric("scml", "SCML", "vicinal.rivals:SCML", "shi2014", k=True),
+    _metric("covariance", "covariance", "vicinal.rivals:Covariance", "mahalanobis1936", tasks=BOTH),
+    _metric("mlkr", "MLKR", "vicinal.rivals:MLKR", "weinberger2007", tasks=NUMBERS),
+    _reference("hgb", "gradient boosting", "sklearn.ensemble:HistGradientBoosting", MODELS),
+    _reference("forest", "random forest", "sklearn.ensemble:RandomForest", MODELS),
+    _reference("svm", "SVM", "sklearn.svm:SV", ("C", "R")),
     Method(
-        "hgb",
-        "gradient boosting",
-        {
-            "classification": "sklearn.ensemble:HistGradientBoostingClassifier",
-            "regression": "sklearn.ensemble:HistGradientBoostingRegressor",
-        },
-        tasks=BOTH,
-        default=False,
-        reference=True,
+        "logistic", "logistic regression", "sklearn.linear_model:LogisticRegression",
+        default=False, parameters={"max_iter": 1000}, reference=True,
     ),
-    Method(
-        "forest",
-        "random forest",
-        {
-            "classification": "sklearn.ensemble:RandomForestClassifier",
-            "regression": "sklearn.ensemble:RandomForestRegressor",
-        },
-        tasks=BOTH,
-        default=False,
-        reference=True,
-    ),
-    Method(
-        "svm",
-        "SVM",
-        {"classification": "sklearn.svm:SVC", "regression": "sklearn.svm:SVR"},
-        tasks=BOTH,
-        default=False,
-        reference=True,
-    ),
-    Method(
-        "logistic",
-        "logistic regression",
-        "sklearn.linear_model:LogisticRegression",
-        default=False,
-        parameters={"max_iter": 1000},
-        reference=True,
-    ),
-)
+)  # fmt: skip
 
 
 def list_methods(task: Task | None = None) -> tuple[Method, ...]:

@@ -2,8 +2,9 @@
 
 from vicinal.metric._base import MetricLearner
 from vicinal.metric._relief import ReliefF
+from vicinal.metric.codes import BinaryEncoder, HammingMLNG
 from vicinal.metric.descent import Progress
-from vicinal.metric.gerrymander import MLNG, PublishedMLNG
+from vicinal.metric.gerrymander import MLNG, AsymmetricMLNG, PublishedMLNG, RegressionMLNG
 from vicinal.metric.gradients import (
     EGOP,
     EJOP,
@@ -22,11 +23,15 @@ __all__ = [
     "EGOP",
     "EJOP",
     "MLNG",
+    "AsymmetricMLNG",
+    "BinaryEncoder",
     "GradientDiffusionMap",
     "GradientWeights",
+    "HammingMLNG",
     "MetricLearner",
     "Progress",
     "PublishedMLNG",
+    "RegressionMLNG",
     "ReliefF",
     "best_voting_set",
     "gerrymandering_loss",

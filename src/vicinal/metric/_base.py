@@ -23,14 +23,17 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """Base of all metric learners: a linear map for the database and one for queries.
 
     The learned squared distance between a query x and a database point z is
-    ‖Q x − A z‖², where A is ``components_`` and Q is ``query_components_`` when the learner
-    sets it, else A. Subclasses set ``components_`` (n_components, n_features) in ``fit``;
-    a non-linear learner overrides ``transform`` and ``transform_queries``.
+    ‖Q x + b − A z‖², where A is ``components_``; Q is ``query_components_`` and b
+    ``query_offset_`` when the learner sets them, else A and 0. Subclasses set ``components_``
+    (n_components, n_features) in ``fit``; a non-linear learner overrides ``transform`` and
+    ``transform_queries``.
     """
 
     components_: FloatArray
     # Whether vicinal.scale.fit_distributed takes this learner.
     _fits_distributed = False
+    # Whether ``fit`` takes sparse rows.
+    _takes_sparse = False
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
@@ -56,7 +59,9 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def transform_queries(self, X: AnyArray) -> FloatArray:
         """Map queries: the same map as :meth:`transform` unless the metric is asymmetric."""
         check_is_fitted(self, "components_")
-        return project(check_transform_input(self, X), self._query_map())
+        mapped = project(check_transform_input(self, X), self._query_map())
+        offset = getattr(self, "query_offset_", None)
+        return mapped if offset is None else mapped + offset
 
     def _query_map(self) -> FloatArray:
         query_map: FloatArray = getattr(self, "query_components_", self.components_)
@@ -94,9 +99,10 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return the distance as a function of two vectors, fixed to the present fit."""
         check_is_fitted(self, "components_")
         query_map, database_map = self._query_map().copy(), self.components_.copy()
+        offset = np.array(getattr(self, "query_offset_", 0.0))
 
         def distance(query: AnyArray, point: AnyArray) -> float:
-            gap = query_map @ np.asarray(query) - database_map @ np.asarray(point)
+            gap = query_map @ np.asarray(query) + offset - database_map @ np.asarray(point)
             return float(np.sqrt(gap @ gap))
 
         return distance
@@ -117,6 +123,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags = super().__sklearn_tags__()
         # What is near is learned from the targets; a learner that looks at rows alone says so.
         tags.target_tags.required = True
+        tags.input_tags.sparse = self._takes_sparse
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

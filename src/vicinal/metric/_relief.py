@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
-from vicinal._kernels._kbest import new_scratch, new_table
+from vicinal._kernels._kbest import new_scratch
 from vicinal._kernels._lanes import LANES
 from vicinal._kernels._relief import Features, sum_hits_and_misses, sum_joint_differences
+from vicinal._kernels._targeted import new_table
 from vicinal._threads import map_blocks, thread_count
 from vicinal._types import AnyArray, BoolArray, FloatArray, IntArray
 from vicinal._validation import (

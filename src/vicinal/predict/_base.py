@@ -175,6 +175,8 @@ class NeighborsPredictor(BaseEstimator):
             n_jobs=self.n_jobs,
         )
         queries = rows if self.metric_ is None else map_queries(self.metric_, X)
+        if isinstance(self._index, BinaryIndex) and queries.dtype.kind == "f":
+            queries = np.packbits(queries > 0, axis=1)  # training rows are asked for by their codes
         self._queries = None if np.array_equal(queries, rows) else queries
 
     def _route_weights(self, sample_weight: Any) -> dict[str, Any]:

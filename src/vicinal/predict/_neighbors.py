@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._kernels._vote import majority_vote, vote_shares
-from vicinal._kernels._weighted_vote import weighted_shares, weighted_vote
+from vicinal._kernels._vote import majority_vote, weighted_shares, weighted_vote
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.predict._base import NeighborsPredictor
@@ -125,10 +124,8 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
         """
         indices = self._neighbors_of(X)
         labels, n_classes = self._codes[indices], len(self.classes_)
-        if self._weights is None:
-            return vote_shares(labels, n_classes)
-        votes = labels.ravel(), self._weights[indices].ravel(), _even(indices)
-        return weighted_shares(*votes, np.ones(n_classes))
+        weights = np.ones(labels.size) if self._weights is None else self._weights[indices].ravel()
+        return weighted_shares(labels.ravel(), weights, _even(indices), np.ones(n_classes))
 
 
 class KNNRegressor(NeighborsRegressor, _KNearest):

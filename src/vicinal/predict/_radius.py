@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._kernels._vote import ragged_majority_vote, ragged_vote_shares
-from vicinal._kernels._weighted_vote import weighted_shares, weighted_vote
+from vicinal._kernels._vote import weighted_shares, weighted_vote
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index._inputs import check_radius
 from vicinal.predict._base import NeighborsPredictor
@@ -112,11 +111,8 @@ class RadiusClassifier(NeighborsClassifier, _WithinRadius):
         """Return the winner of the vote for each row, of shape (m,)."""
         indices, indptr = self._neighbors_of(X)
         fallback = int(np.argmax(self.class_prior_))
-        labels, n_classes = self._codes[indices], len(self.classes_)
-        if self._weights is None:
-            codes = ragged_majority_vote(labels, indptr, n_classes, fallback)
-        else:
-            codes = weighted_vote(labels, self._weights[indices], indptr, n_classes, fallback)
+        votes = self._codes[indices], self._weights_of(indices), indptr
+        codes = weighted_vote(*votes, len(self.classes_), fallback)
         winners: AnyArray = self.classes_[codes]
         return winners
 
@@ -127,10 +123,11 @@ class RadiusClassifier(NeighborsClassifier, _WithinRadius):
         is always the class :meth:`predict` returns.
         """
         indices, indptr = self._neighbors_of(X)
-        labels = self._codes[indices]
-        if self._weights is None:
-            return ragged_vote_shares(labels, indptr, self.class_prior_)
-        return weighted_shares(labels, self._weights[indices], indptr, self.class_prior_)
+        votes = self._codes[indices], self._weights_of(indices), indptr
+        return weighted_shares(*votes, self.class_prior_)
+
+    def _weights_of(self, indices: IntArray) -> FloatArray:
+        return np.ones(len(indices)) if self._weights is None else self._weights[indices]
 
 
 class RadiusRegressor(NeighborsRegressor, _WithinRadius):

@@ -17,7 +17,7 @@ Index = BinaryIndex | ExactIndex | FaissIndex
 
 # What a metric may offer, the more particular first. Codes are searched by Hamming distance.
 _DATABASE_VERBS = ("encode", "transform")
-_QUERY_VERBS = ("encode_queries", "encode", "transform_queries", "transform")
+_QUERY_VERBS = ("soften_queries", "encode_queries", "encode", "transform_queries", "transform")
 
 
 def fit_metric(

@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from .._types import AnyArray, FloatArray, IntArray, Task
 from ._numbers import NBSP, count_of, format_share, format_value, join_words, shorten
-from ._palette import N_COLOURS, N_STEPS
+from ._palette import N_STEPS
 from ._records import Exhibit
 
 SIZE = 360
@@ -32,43 +32,23 @@ class Key:
     high: str = ""
 
     @property
-    def n_colours(self) -> int:
-        return N_STEPS if self.continuous else N_COLOURS
-
-    @property
     def in_legend(self) -> bool:
         return not self.continuous and len(self.names) <= MAX_LEGEND
 
 
 @dataclass(frozen=True)
-class Dots:
-    """Dots of one colour: a path of zero-length strokes with round caps, small to store."""
-
-    colour: int
-    code: int
-    path: str
-
-
-@dataclass(frozen=True)
-class Label:
-    """A class name written at the middle of its points."""
-
-    x: float
-    y: float
-    text: str
-    code: int
-
-
-@dataclass(frozen=True)
 class MapPanel:
-    """One drawn map."""
+    """One drawn map.
+
+    ``dots`` are codes with a path each: strokes of no length with round caps, small to store.
+    ``labels`` are codes with the place and the name that stands at the middle of its points.
+    """
 
     heading: str
-    dots: tuple[Dots, ...]
-    labels: tuple[Label, ...]
+    dots: list[tuple[int, str]]
+    labels: list[tuple[int, float, float, str]]
     alt: str
     remarks: tuple[str, ...]
-    size: int = SIZE
 
 
 @dataclass(frozen=True)
@@ -206,29 +186,26 @@ def place(points: FloatArray) -> tuple[FloatArray, int]:
     return SIZE / 2 + unit * (SIZE / 2 - _MARGIN), int(outside.sum())
 
 
-def _paint(paper: FloatArray, key: Key) -> tuple[Dots, ...]:
+def _paint(paper: FloatArray, key: Key) -> list[tuple[int, str]]:
     layers = np.arange(len(paper)) * _LAYERS // max(len(paper), 1)
-    rng = np.random.default_rng(0)
-    layers = rng.permutation(layers)
+    layers = np.random.default_rng(0).permutation(layers)
     dots = []
     for layer in range(_LAYERS):
         for code in np.unique(key.codes[layers == layer]):
             chosen = paper[(layers == layer) & (key.codes == code)]
             path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in chosen)
-            dots.append(Dots(int(code) % key.n_colours, int(code), path))
-    return tuple(dots)
+            dots.append((int(code), path))
+    return dots
 
 
-def _label_classes(paper: FloatArray, key: Key) -> tuple[Label, ...]:
+def _label_classes(paper: FloatArray, key: Key) -> list[tuple[int, float, float, str]]:
     if key.continuous or len(key.names) > MAX_LABELS:
-        return ()
+        return []
     names = [shorten(name, 12) for name in key.names]
     middles = [np.median(paper[key.codes == code], axis=0) for code in range(len(names))]
     places = push_apart(np.array(middles), np.array([len(name) for name in names]))
-    return tuple(
-        Label(round(float(x), 1), round(float(y), 1), name, code)
-        for code, (name, (x, y)) in enumerate(zip(names, places, strict=True))
-    )
+    rounded = places.round(1).tolist()
+    return [(code, *rounded[code], name) for code, name in enumerate(names)]
 
 
 def push_apart(places: FloatArray, lengths: IntArray, n_rounds: int = 80) -> FloatArray:

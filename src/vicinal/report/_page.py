@@ -141,6 +141,7 @@ def _environment() -> Environment:
         "dark": Markup(_palette.css_variables(dark=True)),
         "n_steps": _palette.N_STEPS,
         "n_colours": _palette.N_COLOURS,
+        "map_size": _maps.SIZE,
         "max_neighbors": _neighbors.MAX_NEIGHBORS,
         "max_values": _neighbors.MAX_VALUES,
     }

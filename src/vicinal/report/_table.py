@@ -8,6 +8,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from vicinal._printable import printable
+
 from ._numbers import (
     count_of,
     format_error_bare,
@@ -42,7 +44,7 @@ def render_table(comparison: Comparison) -> Group:
         Text(describe_data(comparison), style="bold"),
         _table(comparison, remarks),
         Text(LEGEND, style="dim"),
-        *[Text(line) for line in lines],
+        *[Text(_plain(line)) for line in lines],
         Text(),
         Text(_plain(summarize(comparison))),
     )
@@ -117,4 +119,4 @@ def _error(row: Row, comparison: Comparison) -> str:
 
 def _plain(text: str) -> str:
     """Terminals break lines by words alone; a hard space there is only a trap for searches."""
-    return text.replace("\u00a0", " ")
+    return printable(text.replace("\u00a0", " "))

@@ -7,9 +7,38 @@ anew from their papers.
 
 from __future__ import annotations
 
+from vicinal.rivals._covariance import Covariance
 from vicinal.rivals._euclidean import Euclidean
+from vicinal.rivals._gblmnn import GBLMNN
+from vicinal.rivals._itml import ITML
+from vicinal.rivals._knca import KNCA
 from vicinal.rivals._lda import LDA
+from vicinal.rivals._lfda import LFDA
 from vicinal.rivals._lmnn import LMNN
+from vicinal.rivals._lsml import LSML
+from vicinal.rivals._mlkr import MLKR
+from vicinal.rivals._mlr import MLR
+from vicinal.rivals._mmc import MMC
 from vicinal.rivals._nca import NCA
+from vicinal.rivals._rca import RCA
+from vicinal.rivals._scml import SCML
+from vicinal.rivals._sdml import SDML
 
-__all__ = ["LDA", "LMNN", "NCA", "Euclidean"]
+__all__ = [
+    "GBLMNN",
+    "ITML",
+    "KNCA",
+    "LDA",
+    "LFDA",
+    "LMNN",
+    "LSML",
+    "MLKR",
+    "MLR",
+    "MMC",
+    "NCA",
+    "RCA",
+    "SCML",
+    "SDML",
+    "Covariance",
+    "Euclidean",
+]

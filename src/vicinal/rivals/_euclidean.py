@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray
@@ -26,6 +25,8 @@ class Euclidean(MetricLearner):
     array([5.])
     """
 
+    _takes_sparse = True
+
     def fit(self, X: AnyArray, y: Any = None) -> Euclidean:
         """Note how many features there are."""
         X = check_plain_input(self, X)
@@ -40,9 +41,3 @@ class Euclidean(MetricLearner):
         return dense
 
     transform_queries = transform
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vicinal._kernels._lmnn import pull, push, target_squared_distances
+from vicinal._kernels._forces import add_forces
+from vicinal._kernels._lmnn import push, target_squared_distances
 from vicinal._types import FloatArray, IntArray
 from vicinal.index import ExactIndex, without_itself
 from vicinal.metric.candidates import ClassOrder
@@ -27,6 +28,13 @@ def target_neighbors(mapped: FloatArray, classes: ClassOrder, k: int, n_jobs: in
         nearest = without_itself(*found, np.arange(len(members)))[1]
         targets[first:last, :n_found] = first + nearest
     return targets
+
+
+def pull(mapped: FloatArray, targets: IntArray, weights: FloatArray, forces: FloatArray) -> None:
+    """Add half the derivative by z of Σ w_ia ‖z_i − z_j‖² over the targets (n, k) of every row."""
+    queries = np.repeat(np.arange(len(mapped), dtype=np.int32), targets.shape[1])
+    known = np.where(targets >= 0, weights, 0.0).reshape(-1)
+    add_forces(mapped, mapped, queries, targets.reshape(-1), known, forces, forces)
 
 
 class LargeMarginObjective:

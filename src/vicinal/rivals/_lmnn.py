@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -24,7 +24,7 @@ from vicinal._validation import (
 )
 from vicinal.metric._base import MetricLearner
 from vicinal.metric.descent import Step, make_frame
-from vicinal.metric.starts import Start
+from vicinal.metric.starts import Start, check_map
 from vicinal.rivals._margin_choice import MarginOptions, MarginProblem, choose_margins
 
 INITS = ("identity", "pca", "lda")
@@ -231,26 +231,3 @@ class LMNN(MetricLearner):
             f"{n_active:,} margins broken, at most {seconds_left:.0f} s left\n"
         )
         sys.stdout.flush()
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def check_map(init: AnyArray, n_features: int, n_components: int | None) -> FloatArray:
-    """Return an array given as a start; refuse other shapes than (n_components, n_features)."""
-    given = np.asarray(init, dtype=np.float64)
-    if given.ndim != 2 or given.shape[1] != n_features or not np.isfinite(given).all():
-        names = ", ".join(map(repr, ("auto", *INITS)))
-        raise ValueError(
-            f"init must be one of {names} or a finite array of shape "
-            f"(n_components, {n_features}), got shape {given.shape}."
-        )
-    if n_components is not None and len(given) != n_components:
-        raise ValueError(
-            f"init has {len(given)} rows and n_components={n_components}; give one of them only, "
-            "or a start with so many rows."
-        )
-    return given

@@ -1,24 +1,61 @@
-"""Neighbourhood components analysis, by scikit-learn, on at most so many rows."""
+"""Neighbourhood components analysis: on all pairs of few rows, on drawn pairs of many."""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.neighbors import NeighborhoodComponentsAnalysis
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
-from vicinal._types import AnyArray, IntArray
+from vicinal._threads import one_blas_thread
+from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
     check_at_least_two_classes,
+    check_choice,
     check_classification_input,
     check_components,
+    check_positive,
+    check_whole,
 )
-from vicinal.metric._base import MetricLearner
-from vicinal.rivals._sampling import sample_rows
+from vicinal.metric import MetricLearner
+from vicinal.metric.descent import Step, minimise
+from vicinal.metric.starts import check_map
+from vicinal.rivals._labelled import LabelledRows, Watch, choose_by_votes, frame_rows
+from vicinal.rivals._progress import Lines
+from vicinal.rivals._soft_neighbors import (
+    AllPairs,
+    Rule,
+    SampledPairs,
+    descend_sampled,
+    scale_to_perplexity,
+)
 
+INITS = ("auto", "identity", "pca", "lda")
+SOLVERS = ("auto", "full-batch", "mini-batch")
 MOST_COMPONENTS = 100
+# Rows up to which all pairs are looked at: a step on more costs as much as an epoch of drawn ones
+# that takes sixteen.
+FEW_ROWS = 1000
+# Neighbours a row looks at where a named start begins.
+PERPLEXITY = 10.0
+# Adam's first rate, in sizes of the start's entries.
+RATE = 0.1
+
+
+@dataclass(frozen=True)
+class SoftOptions:
+    """What a learner of soft neighbours was told, checked."""
+
+    n_components: int | None
+    init: str | FloatArray
+    solver: str
+    max_iter: int
+    tol: float
+    n_references: int
+    seed: int
+    n_stop: int | None = None
 
 
 class NCA(MetricLearner):
@@ -26,35 +63,52 @@ class NCA(MetricLearner):
 
     With p_ij ∝ exp(−‖A x_i − A x_j‖²), j ≠ i,
 
-        maximise over A   Σ_i Σ_{j : y_j = y_i} p_ij,                        (1)
-
-    by scikit-learn's ``NeighborhoodComponentsAnalysis`` (L-BFGS).
+        maximise over A   (1/n) Σ_i Σ_{j : y_j = y_i} p_ij.                      (1)
 
     Parameters
     ----------
     n_components : int or None
         Rows of A; None keeps all features, up to 100.
-    init : "auto", "pca", "lda", "identity", "random" or ndarray of shape (n_components, d)
-    max_iter : int
-    tol : float
-    max_samples : int or None
-        Beyond so many rows a random sample of that size, with the classes in proportion, is
-        fitted, and a warning says so: (1) takes time and memory quadratic in the rows. None
-        always takes all.
+    init : "auto", "identity", "pca", "lda" or ndarray of shape (n_components, n_features)
+        The start. "auto" chooses between "identity" ("pca", where fewer components are kept) and
+        "lda" on inner splits. A named start is scaled so that rows look at ten neighbours on
+        average; an array is taken as it is.
+    solver : "auto", "full-batch" or "mini-batch", default="auto"
+        "full-batch" is L-BFGS on all pairs of rows. "mini-batch" is Adam on batches of rows that
+        choose among ``n_references`` rows drawn for each batch, and so bounds time and memory.
+        "auto" takes the first for up to 1,000 rows.
+    max_iter : int, default=50
+        Iterations of L-BFGS, or at most so many passes over the rows.
+    tol : float, default=1e-5
+        L-BFGS stops when an iteration changes (1) by no more than this share of it.
+    n_references : int, default=5000
+        Rows drawn for a batch to choose among.
+    early_stopping : bool, default=True
+        Whether to end after the number of iterations at which held-out rows, while the others are
+        learned from, are voted on best; then all are learned from.
     random_state : int, RandomState or None
-    verbose : int
+    verbose : int, default=0
+        1 prints a line an iteration.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-    n_samples_fit_ : int
-        How many rows the map was learned from.
     classes_ : ndarray of shape (R,)
     n_iter_ : int
+    loss_curve_ : list of float
+        1 − (1) at the start and after each iteration, or over each pass of drawn pairs.
+    init_, solver_ : str
+        What was chosen.
+    settings_ : dict of str to list of float
+        For each start tried, the held-out scores after each iteration; empty if none was.
 
     Notes
     -----
-    Time O(n² (d + n_components)) a step and memory O(n²), n ≤ ``max_samples``.
+    Time O(n² (d + n_components)) an iteration of "full-batch", O(n n_references n_components) a
+    pass of "mini-batch"; memory O(n d) for both. Departures from the source: the rows a batch
+    chooses among are drawn, named starts are scaled, and where to stop is chosen on held-out rows.
+    With a given array, ``solver="full-batch"`` and ``early_stopping=False`` the map is that of
+    scikit-learn's ``NeighborhoodComponentsAnalysis``.
 
     References
     ----------
@@ -75,17 +129,21 @@ class NCA(MetricLearner):
         n_components: int | None = None,
         *,
         init: str | AnyArray = "auto",
+        solver: str = "auto",
         max_iter: int = 50,
         tol: float = 1e-5,
-        max_samples: int | None = 3000,
+        n_references: int = 5000,
+        early_stopping: bool = True,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.init = init
+        self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
-        self.max_samples = max_samples
+        self.n_references = n_references
+        self.early_stopping = early_stopping
         self.random_state = random_state
         self.verbose = verbose
 
@@ -99,36 +157,156 @@ class NCA(MetricLearner):
         """
         X, self.classes_, codes = check_classification_input(self, X, y)
         check_at_least_two_classes(self, self.classes_)
-        check_components(self.n_components, X.shape[1])
-        random = check_random_state(self.random_state)
-        rows: IntArray = np.arange(len(X))
-        if self.max_samples is not None and len(X) > self.max_samples:
-            rows = sample_rows(codes, self.max_samples, random)
-            warnings.warn(
-                f"NCA was fitted on a random {len(rows):,} of {len(X):,} rows "
-                "(max_samples); its cost is quadratic in the rows.",
-                UserWarning,
-                stacklevel=2,
-            )
-        self._fit_sample(X[rows], codes[rows], random)
+        with one_blas_thread():  # or rounding, and with it the result, would depend on threads
+            rows = frame_rows(X, codes)
+            options = self._options(rows)
+            components = self._learn(rows, options)
+        self.components_ = rows.frame.fold(components).astype(X.dtype, copy=False)
         return self
 
-    def _fit_sample(self, X: AnyArray, codes: IntArray, random: np.random.RandomState) -> None:
-        learner = NeighborhoodComponentsAnalysis(
-            n_components=choose_n_components(self.n_components, self.init, *X.shape),
-            init=self.init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=random,
-            verbose=self.verbose,
-        ).fit(X, codes)
-        self.components_ = learner.components_.astype(X.dtype, copy=False)
-        self.n_samples_fit_ = len(X)
-        self.n_iter_ = learner.n_iter_
+    def _rule(self, labels: IntArray) -> Rule:
+        return SameClass(labels)
+
+    def _judges(self) -> int:
+        """How many neighbours vote on held-out rows."""
+        return 3
+
+    def _learn(self, rows: LabelledRows, options: SoftOptions) -> FloatArray:
+        self.settings_: dict[str, list[float]] = {}
+        inits = starts_of(options, rows)
+        if self.early_stopping or len(inits) > 1:
+            choice = choose_by_votes(
+                rows,
+                inits,
+                lambda part, init, watch: self._descend(part, replace(options, init=init), watch)[
+                    0
+                ],
+                n_neighbors=self._judges(),
+                seed=options.seed,
+            )
+            self.settings_ = choice.tried
+            stop = choice.n_iter if self.early_stopping else None
+            options = replace(options, init=choice.setting, n_stop=stop)
+        else:
+            options = replace(options, init=inits[0])
+        self.init_ = options.init if isinstance(options.init, str) else "array"
+        self.solver_ = options.solver
+        lines = Lines(type(self).__name__, self.verbose, options.n_stop or options.max_iter)
+        components, self.loss_curve_ = self._descend(rows, options, None, lines)
+        self.n_iter_ = max(1, len(self.loss_curve_) - (options.solver == "full-batch"))
+        return components
+
+    def _descend(
+        self,
+        rows: LabelledRows,
+        options: SoftOptions,
+        watch: Watch | None,
+        lines: Lines | None = None,
+    ) -> tuple[FloatArray, list[float]]:
+        def told(iteration: int, loss: float, components: FloatArray) -> bool:
+            if lines is not None:
+                lines.tell(iteration, loss)
+            return watch is not None and watch(components)
+
+        start = soft_start(rows, options)
+        return descend_softly(rows.X, self._rule(rows.labels), start, options, told)
+
+    def _options(self, rows: LabelledRows) -> SoftOptions:
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("early_stopping", self.early_stopping, (True, False))
+        n, width = rows.X.shape
+        init: str | FloatArray
+        if isinstance(self.init, str):
+            check_choice("init", self.init, INITS)
+            init = self.init
+        else:
+            given = check_map(self.init, len(rows.frame.scale), self.n_components)
+            init = rows.frame.unfold(given)
+        check_components(self.n_components, len(rows.frame.scale))
+        kept = self.n_components
+        if kept is None and width > MOST_COMPONENTS:
+            kept = MOST_COMPONENTS
+        few = n <= FEW_ROWS
+        solver = ("full-batch" if few else "mini-batch") if self.solver == "auto" else self.solver
+        return SoftOptions(
+            n_components=None if kept is None else min(kept, width),
+            init=init,
+            solver=solver,
+            max_iter=check_whole("max_iter", self.max_iter),
+            tol=check_positive("tol", self.tol, zero=True),
+            n_references=check_whole("n_references", self.n_references),
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
 
-def choose_n_components(n_components: int | None, init: Any, n: int, d: int) -> int | None:
-    """Return the rows of A: as asked, else all features, or at most 100 the data can span."""
-    if n_components is not None or not isinstance(init, str) or d <= MOST_COMPONENTS:
-        return n_components
-    return max(1, min(MOST_COMPONENTS, n - 1))
+@dataclass(frozen=True)
+class SameClass:
+    """The loss 1 − Σ_{j : y_j = y_i} p_ij of row i, and its derivatives by D_ij."""
+
+    labels: IntArray
+
+    def __call__(
+        self, squared_distances: FloatArray, queries: IntArray, references: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return losses (b,) and derivatives (b, m)."""
+        shares = neighbour_shares(squared_distances)
+        same = self.labels[queries][:, None] == self.labels[references]
+        hits = np.einsum("ij,ij->i", shares, same, dtype=shares.dtype)
+        # ∂(−Σ_same p)/∂D_j = p_j ([same] − Σ_same p)
+        return 1 - hits, shares * (same - hits[:, None])
+
+
+def neighbour_shares(squared_distances: FloatArray) -> FloatArray:
+    """Return p_ij ∝ exp(−D_ij), row by row; D is overwritten. A row with no neighbour has zeros."""
+    nearest = squared_distances.min(axis=1, keepdims=True)
+    nearest[~np.isfinite(nearest)] = 0.0
+    np.subtract(nearest, squared_distances, out=squared_distances)
+    shares: FloatArray = np.exp(squared_distances, out=squared_distances)
+    totals = shares.sum(axis=1, keepdims=True)
+    shares /= np.where(totals > 0, totals, 1)
+    return shares
+
+
+def starts_of(options: SoftOptions, rows: LabelledRows) -> list[Any]:
+    """Return the starts to try."""
+    if not isinstance(options.init, str) or options.init != "auto":
+        return [options.init]
+    width = rows.X.shape[1]
+    plain = "identity" if (options.n_components or width) == width else "pca"
+    return [plain, "lda"]
+
+
+def soft_start(rows: LabelledRows, options: SoftOptions) -> FloatArray:
+    """Return a start (p, r) for the rows, at the scale at which they see a few neighbours."""
+    if not isinstance(options.init, str):
+        return options.init
+    start = rows.start(options.init, options.n_components, options.seed)
+    return scale_to_perplexity(start, rows.X, PERPLEXITY, options.seed)
+
+
+def descend_softly(
+    X: FloatArray,
+    rule: Rule,
+    start: FloatArray,
+    options: SoftOptions,
+    watch: Callable[[int, float, FloatArray], bool],
+) -> tuple[FloatArray, list[float]]:
+    """Return the map a loss of soft neighbours leads to, and the losses on the way."""
+    n_stop = options.n_stop or options.max_iter
+    if options.solver == "full-batch":
+
+        def told(step: Step) -> bool:
+            return watch(step.iteration, step.loss, step.parameters)
+
+        objective = AllPairs(X, rule)
+        return minimise(objective, start, max_iter=n_stop, tol=options.tol, watch=told)
+    sampled = SampledPairs(X, rule, options.n_references, [options.seed, 1])
+    return descend_sampled(
+        sampled, start, rate=RATE, n_epochs=options.max_iter, seed=[options.seed, 2],
+        n_stop=n_stop, watch=watch,
+    )  # fmt: skip

@@ -17,12 +17,19 @@ from sklearn.utils import check_random_state
 
 from vicinal._types import FloatArray
 from vicinal._validation import check_target_input, check_whole
-from vicinal.combine import AutoMetric, MeanMetric
-from vicinal.combine._averaging import mean_map, near_squared_distance
-from vicinal.combine._mean import draw_seed, linear_map
-from vicinal.combine._members import check_member, fit_member, prepare_member
-from vicinal.combine._race import average
-from vicinal.combine._target import read_target
+from vicinal.combine import (
+    AutoMetric,
+    MeanMetric,
+    average,
+    check_member,
+    draw_seed,
+    fit_member,
+    linear_map,
+    mean_map,
+    near_squared_distance,
+    prepare_member,
+    read_target,
+)
 from vicinal.metric.gradients.mergeable import GradientMetric, merge_all
 from vicinal.scale._chunk_sums import Census, as_rows, as_vector, take_census
 from vicinal.scale._dask import (

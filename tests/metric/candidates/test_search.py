@@ -9,12 +9,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from vicinal import MLNG
-from vicinal.metric.candidates import (
-    choose_search,
-    find_candidates,
-    order_by_class,
-    refresh_candidates,
-)
+from vicinal.metric.candidates import EXACT_UP_TO, SEARCHES, order_by_class
+from vicinal.metric.gerrymander._options import check_options
 
 
 def rows(n=1200, d=6, n_classes=4, seed=0):
@@ -30,7 +26,11 @@ def fitted(search, **options):
 
 
 def test_few_rows_are_searched_exactly_and_very_many_approximately():
-    assert [choose_search(n) for n in (10, 10**7)] == ["exact", "approximate"]
+    found = [
+        check_options(MLNG(), np.zeros((n, 1)), 1 - np.eye(2), None).search
+        for n in (EXACT_UP_TO, EXACT_UP_TO + 1)
+    ]
+    assert found == ["exact", "approximate"]
 
 
 def test_auto_and_exact_are_the_same_fit_for_few_rows():
@@ -62,8 +62,8 @@ def searched(n_threads=1, previous=None, scale=1.0):
     X, y = rows(4000)
     classes = order_by_class(y)
     mapped = (X * scale)[classes.order]
-    return mapped, classes, find_candidates(
-        "faiss", mapped, classes, 9, 20, previous=previous, seed=(0,), n_threads=n_threads
+    return mapped, classes, SEARCHES["faiss"](
+        mapped, classes, 9, 20, previous=previous, seed=(0,), n_threads=n_threads
     )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def test_faiss_finds_most_exact_candidates_on_their_side():
     pytest.importorskip("faiss", reason="needs the extra faiss")
     mapped, classes, found = searched()
     codes = classes.codes
-    assert share_found(found, refresh_candidates(mapped, classes, 9, 20)) > 0.9
+    assert share_found(found, SEARCHES["exact"](mapped, classes, 9, 20)) > 0.9
     assert ((codes[found[:, :9]] == codes[:, None]) | (found[:, :9] < 0)).all()
     assert ((codes[found[:, 9:]] != codes[:, None]) | (found[:, 9:] < 0)).all()
     assert (found != np.arange(len(found))[:, None]).all()
@@ -86,7 +86,7 @@ def test_faiss_finds_most_exact_candidates_on_their_side():
 def test_lists_of_faiss_keep_what_was_known_and_do_not_depend_on_threads():
     pytest.importorskip("faiss", reason="needs the extra faiss")
     mapped, classes, found = searched()
-    exact = refresh_candidates(mapped, classes, 9, 20)
+    exact = SEARCHES["exact"](mapped, classes, 9, 20)
     again = searched(previous=exact)[2]
     assert share_found(again, exact) > 0.999
     assert_array_equal(searched(n_threads=2)[2], found)

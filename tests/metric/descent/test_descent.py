@@ -13,11 +13,9 @@ from vicinal.metric.descent import (
     Adam,
     Descent,
     FallingRate,
-    Progress,
     Step,
     minimise,
     project_to_cone,
-    walk,
 )
 
 
@@ -243,31 +241,14 @@ def test_a_descent_reaches_the_mean_of_a_bowl(rule):
     assert_allclose(descent.components[0], bowl.targets.mean(axis=0), atol=0.1)
 
 
-def never(losses) -> bool:
-    return False
-
-
-def test_a_walk_tells_every_epoch_and_how_long_is_left():
-    seen: list[Progress] = []
-
-    def tell(progress: Progress) -> bool:
-        seen.append(progress)
-        return False
-
-    descent = descent_on(Bowl(40), Still())
-    walk(descent, "some", 3, never, tell)
-    assert [(p.stage, p.setting, p.epoch, p.n_epochs) for p in seen] == [
-        ("fit", "some", epoch, 3) for epoch in (1, 2, 3)
-    ]
-    assert [p.loss for p in seen] == descent.losses
-    assert seen[-1].seconds_left == 0
-    assert "fit, some: epoch 3 of 3, loss" in seen[-1].describe()
-
-
-def test_a_walk_ends_when_told_or_when_nothing_is_left_to_learn():
-    stopped = descent_on(Bowl(40), Still())
-    walk(stopped, "some", 3, never, lambda progress: progress.epoch == 2)
-    assert stopped.epoch == 2
-    learned = descent_on(Bowl(40), Still())
-    walk(learned, "some", 3, lambda losses: losses[-1] < 1e9, lambda progress: False)
-    assert learned.epoch == 1
+def test_a_descent_is_done_at_the_tolerance_or_on_a_plateau():
+    assert not descent_on(Bowl(40), Still()).is_done
+    for options, losses, done in [
+        ({"tol": 0.5}, [0.6], False),
+        ({"tol": 0.5}, [0.6, 0.5], True),
+        ({"fall": 0.01}, [0.6], False),
+        ({"fall": 0.01}, [0.6, 0.59], False),
+        ({"fall": 0.01}, [0.6, 0.59, 0.589], True),
+        ({}, [0.6, 0.7], False),
+    ]:
+        assert descent_on(Bowl(40), Still(), losses=losses, **options).is_done is done

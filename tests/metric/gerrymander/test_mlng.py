@@ -370,7 +370,7 @@ def test_a_warm_start_with_fewer_components_than_before_is_refused():
         metric.set_params(n_components=2).fit(X, y)
 
 
-@pytest.mark.parametrize("n_components", [None, 3])
+@pytest.mark.parametrize("n_components", [None, 8])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_partial_fit_walks_one_epoch_on_from_the_present_map(solver, n_components):
     X, y = scaled_digits(600)

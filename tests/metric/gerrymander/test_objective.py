@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from vicinal import MLNG
-from vicinal.metric.candidates import order_by_class, squared_distances_to
+from vicinal.metric.candidates import order_by_class
 from vicinal.metric.gerrymander._cone import ConeObjective
 from vicinal.metric.gerrymander._factored import FactoredObjective
 from vicinal.metric.gerrymander._objective import (
@@ -193,20 +192,6 @@ def test_rows_whose_class_cannot_win_neither_pull_nor_push(candidates):
     assert_array_equal(gradient, 0)
 
 
-def test_mapping_only_the_rows_that_occur_gives_the_same_sets():
-    objective = make_objective()
-    lists = np.array([np.delete(np.arange(40), i)[:6] for i in range(40)], np.int32)
-    lists[::3, 2] = -1
-    objective = replace(objective, candidates=lists)
-    some = np.array([3, 17, 31])
-    few, labels = objective._distances_of_few(np.eye(5), some)
-    full, full_labels = squared_distances_to(
-        objective.X, objective.X, some, lists, objective.classes.codes
-    )
-    assert_allclose(few, full)
-    assert_array_equal(labels, full_labels)
-
-
 def test_lists_are_looked_for_under_the_map_and_again_every_few_epochs():
     codes = np.arange(300) % 3
     objective = make_objective(codes, candidates="exact")
@@ -236,3 +221,49 @@ def test_a_factor_settles_where_it_is():
     objective = make_objective()
     assert objective.settle(L) is L
     assert objective.components(L) is L
+
+
+def exhaustive_gap(X, codes, i, k):
+    """Nearest wrong vote less nearest right one, over all sets of k other rows."""
+    squared_distances = np.square(X - X[i]).sum(axis=1)
+    right, wrong = np.inf, np.inf
+    for chosen in combinations([j for j in range(len(X)) if j != i], k):
+        total = squared_distances[list(chosen)].sum()
+        counts = np.bincount(codes[list(chosen)], minlength=codes.max() + 1)
+        others = np.delete(counts, codes[i]).max()
+        if counts[codes[i]] > others:
+            right = min(right, total)
+        if others >= counts[codes[i]]:
+            wrong = min(wrong, total)
+    return wrong - right
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_the_margin_of_a_scaled_start_is_the_median_gap_whatever_the_unit(unit):
+    objective = make_objective(np.arange(12) % 3)
+    scaled = objective.scale_to_margin(unit * np.eye(5), np.random.default_rng(1))
+    mapped = objective.X @ scaled.T
+    gaps = [exhaustive_gap(mapped, objective.classes.codes, i, 3) for i in range(12)]
+    assert np.isfinite(gaps).all()
+    assert np.median(np.abs(gaps)) == pytest.approx(1.0)
+
+
+def test_rows_without_a_right_or_a_wrong_vote_do_not_scale_a_start():
+    """Class 1 cannot win; alone, class 0 has no rival to lose to."""
+    objective = make_objective(np.append(np.zeros(8, np.int64), 1))
+    start = np.eye(5)
+    assert objective.scale_to_margin(start, np.random.default_rng(1)) is start
+
+
+def test_a_scaled_start_keeps_its_type():
+    objective = make_objective()
+    objective.X = objective.X.astype(np.float32)
+    scaled = objective.scale_to_margin(np.eye(5, dtype=np.float32), np.random.default_rng(1))
+    assert scaled.dtype == np.float32
+    assert not np.array_equal(scaled, np.eye(5))
+
+
+def test_rows_that_are_all_equal_leave_the_start_as_it_is():
+    objective = make_objective()
+    objective.X = np.ones_like(objective.X)
+    assert_array_equal(objective.scale_to_margin(np.eye(5), np.random.default_rng(1)), np.eye(5))

@@ -94,7 +94,7 @@ def test_a_descent_begins_at_its_start_and_lowers_the_loss(solver):
     problem = wine_problem(solver=solver, init="identity")
     setting = LinearSetting(Start("identity"), problem.settings()[0].rate)
     descent = problem.begin(setting, (0, 1))
-    start = problem.make_start(Start("identity"), np.random.default_rng((0, 1)))
+    _, start = problem._begin_at(Start("identity"), (0, 1))
     assert_allclose(descent.components.T @ descent.components, start.T @ start, atol=1e-8)
     for _ in range(4):
         descent.advance()

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.oracles import inference as slow
 from tests.oracles import voting
 
-from vicinal._kernels import _reference
 from vicinal._kernels._candidates import signed_pairs
 from vicinal.metric.candidates import squared_distances_to
 from vicinal.metric.inference import infer_all, infer_pairs
@@ -70,8 +70,8 @@ def test_pairs_are_the_difference_of_the_best_of_all_subsets(seed, n, n_classes,
             continue
         value = voting.largest_value(squared, codes, codes[i], k, costs)
         assert_allclose(found.loss[i], value + least, atol=1e-9)
-        star = _reference.best_voting_set(squared, codes, int(codes[i]), k)
-        hat = _reference.most_violating_set(squared, codes, int(codes[i]), k, costs=costs)
+        star = slow.best_voting_set(squared, codes, int(codes[i]), k)
+        hat = slow.most_violating_set(squared, codes, int(codes[i]), k, costs=costs)
         assert star is not None
         assert hat is not None
         pulled, pushed = (set(found.points[part][found.signs[part] == s]) for s in (1, -1))
@@ -98,7 +98,7 @@ def test_queries_may_have_a_map_of_their_own():
     for i in range(40):
         squared = np.square(X - queries[i]).sum(axis=1)
         squared[i] = np.inf
-        expected = _reference.gerrymandering_loss(squared, codes, int(codes[i]), 3, costs=costs)
+        expected = slow.gerrymandering_loss(squared, codes, int(codes[i]), 3, costs=costs)
         assert_allclose(found.loss[i], expected, atol=1e-9)
 
 
@@ -143,4 +143,4 @@ def test_the_kernel_writes_what_its_readable_twin_returns(seed, k):
         list(zip(points[a:b].tolist(), signs[a:b].tolist(), strict=True))
         for a, b in itertools.pairwise(starts)
     ]
-    assert found == _reference.signed_pairs(rows, lists, star, hat)
+    assert found == slow.signed_pairs(rows, lists, star, hat)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracles import inference as slow
 from tests.oracles import voting
 
 from vicinal import best_voting_set, gerrymandering_loss, most_violating_set
-from vicinal._kernels import _reference
 
 INF = float("inf")
 COUNTEREXAMPLE = (
@@ -82,11 +82,11 @@ def test_kernels_and_their_readable_twin_give_the_same_bits(query, ties):
     for found, twin in (
         (
             best_voting_set(distances, labels, target, k, ties=ties),
-            _reference.best_voting_set(distances, labels, target, k, ties=ties),
+            slow.best_voting_set(distances, labels, target, k, ties=ties),
         ),
         (
             most_violating_set(distances, labels, target, k, costs=costs),
-            _reference.most_violating_set(distances, labels, target, k, costs=costs),
+            slow.most_violating_set(distances, labels, target, k, costs=costs),
         ),
     ):
         assert (found is None) == (twin is None)
@@ -95,7 +95,7 @@ def test_kernels_and_their_readable_twin_give_the_same_bits(query, ties):
             assert found.total == twin.total
             assert getattr(found, "voted", None) == getattr(twin, "voted", None)
     loss = gerrymandering_loss(distances, labels, target, k, costs=costs)
-    assert loss == _reference.gerrymandering_loss(distances, labels, target, k, costs=costs)
+    assert loss == slow.gerrymandering_loss(distances, labels, target, k, costs=costs)
 
 
 @given(queries())

@@ -74,16 +74,29 @@ def test_whitening_inverts_the_shrunk_covariance_and_takes_the_widest_first():
     assert np.abs(first @ widest.T).item() == pytest.approx(np.linalg.norm(first), rel=1e-6)
 
 
+def test_the_adaptive_start_is_the_metric_of_its_source():
+    """S^{-1/2} (S^{-1/2} S_b S^{-1/2} + I) S^{-1/2}, with the shrunk S of the lda start."""
+    rows = wine_in_a_frame()
+    _, inside, codes, _ = rows
+    lda = make_map("lda", rows)
+    inverse = lda.T @ lda
+    shares = np.bincount(codes) / len(codes)
+    means = np.array([inside[codes == r].mean(axis=0) for r in range(3)]) - inside.mean(axis=0)
+    between = means.T @ (shares[:, None] * means)
+    found = make_map("dann", rows)
+    assert_allclose(found.T @ found, inverse + inverse @ between @ inverse, rtol=1e-6, atol=1e-8)
+
+
 def test_relieff_is_the_diagonal_of_the_heaviest_features():
     rows = wine_in_a_frame()
     weights = feature_scale(relieff_weights(rows[1], rows[2], n_jobs=1))
-    heaviest = np.sort(np.argsort(-weights)[:3])
+    heaviest = np.argsort(-weights)[:3]
     expected = np.zeros((3, 13))
     expected[np.arange(3), heaviest] = weights[heaviest]
     assert_allclose(make_map("relieff", rows, 3), expected)
 
 
-@pytest.mark.parametrize("name", ["lda", "whitening", "relieff"])
+@pytest.mark.parametrize("name", ["lda", "dann", "whitening", "relieff"])
 def test_sparse_rows_are_refused_by_starts_that_would_make_them_dense(name):
     X, inside, codes, frame = wine_in_a_frame()
     with pytest.raises(ValueError, match=rf"init='{name}' needs dense rows.*'pca'"):

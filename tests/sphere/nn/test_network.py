@@ -34,7 +34,6 @@ def test_the_published_network_has_342086_parameters():
     [
         {},
         {"pairs": "unordered", "residual": True, "invariants": "power"},
-        {"pairs": "tree"},
         {"pairs": "channelwise"},
         {"real": True, "residual": True},
         {"normalisation": "batch"},

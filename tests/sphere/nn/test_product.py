@@ -18,7 +18,7 @@ from vicinal._kernels._tiles import ROW_BYTES
 from vicinal.sphere import ClebschGordanLayer, Fragments, FragmentType, random_rotations
 
 BACKENDS = ("numba", "torch", "reference")
-PAIRS = ("ordered", "unordered", "tree", "channelwise")
+PAIRS = ("ordered", "unordered", "channelwise")
 MNIST = FragmentType([12, 7, 6, 5, 4, 4, 4, 4, 3])
 
 
@@ -153,7 +153,6 @@ def test_weights_are_counted_as_their_pairs_say(pairs):
     columns = {  # l = 0: squares; l = 1: (1,0), (1,1), (2,1), (2,2)
         "ordered": (4 + 1 + 9, 2 * 2 + 1 + 2 * 3 + 9),
         "unordered": (3 + 1 + 6, 2 + 0 + 3 + 3),
-        "tree": (3 + 1 + 6, 2 + 3),
         "channelwise": (2 + 1 + 3, 1 + 1),
     }[pairs]
     assert layer.pairing.fan_in == columns
@@ -166,17 +165,6 @@ def test_the_digits_network_has_its_published_number_of_weights():
     other = ClebschGordanLayer(MNIST, MNIST)
     head = 2 * 122 + (122 + 1) * 256 + (256 + 1) * 10
     assert first.weight.numel() + 4 * other.weight.numel() + head == 342_086
-
-
-def test_a_tree_joins_all_degrees_of_each_output():
-    layer = make([1] * 6, [1] * 6, pairs="tree")
-    for l in range(1, 6):
-        joined = {0}
-        edges = [(b.l1, b.l2) for b in layer.pairing.blocks if l in b.degrees]
-        for _ in edges:
-            joined |= {degree for edge in edges if joined & set(edge) for degree in edge}
-        assert joined == set(range(6))
-        assert len(edges) == 5
 
 
 @pytest.mark.parametrize("pairs", PAIRS)

@@ -2,7 +2,7 @@
 
     mapped rows, in order of class (order_by_class ─► ClassOrder)
          │
-         ▼ find_candidates
+         ▼ SEARCHES, by name
          ├─ "exact"        all rows against all, blocks of float32 products   refresh_candidates
          ├─ "approximate"  cells of near rows, then what neighbours know
          └─ "faiss"        an inverted file
@@ -15,28 +15,19 @@
 
 from vicinal.metric.candidates._exact import (
     ClassOrder,
+    nearest_rows,
     order_by_class,
-    refresh_candidates,
     squared_distances_to,
 )
-from vicinal.metric.candidates._nearest import nearest_rows
-from vicinal.metric.candidates._search import (
-    SEARCHES,
-    choose_refresh,
-    choose_search,
-    find_candidates,
-    require_faiss,
-)
+from vicinal.metric.candidates._search import EXACT_UP_TO, REFRESH, SEARCHES, choose_search
 
 __all__ = [
+    "EXACT_UP_TO",
+    "REFRESH",
     "SEARCHES",
     "ClassOrder",
-    "choose_refresh",
     "choose_search",
-    "find_candidates",
     "nearest_rows",
     "order_by_class",
-    "refresh_candidates",
-    "require_faiss",
     "squared_distances_to",
 ]

@@ -58,13 +58,15 @@ def approximate_candidates(
     n_own: int,
     n_other: int,
     *,
+    queries: FloatArray | None = None,
     previous: IntArray | None = None,
     seed: tuple[int, ...] = (0,),
     n_threads: int = 1,
 ) -> IntArray:
     """Return nearly the lists of :func:`~vicinal.metric.candidates._exact.refresh_candidates`.
 
-    Parameters as there; ``previous`` lists are where the search starts, and ``seed`` decides where
+    Parameters as there, but rows near a row's own place are taken for near its query; ``previous``
+    lists are where the search starts, and ``seed`` decides where
     cells are cut. Time O(n (p log n + comparisons · p)) with a bounded number of comparisons a row;
     memory O(n · candidates). The result does not depend on ``n_threads``.
     """
@@ -120,7 +122,7 @@ def exchange(rows: _Rows, lists: IntArray, rng: np.random.Generator) -> IntArray
     """Return the lists after each row has seen the candidates of all rows in its cell."""
     n_own, n_other = rows.keep
     cells = cut_into_cells(rows.points, rows.classes.codes, _CELL, rng)
-    limits = candidate_limits(rows.points, rows.squared_norms, rows.classes, lists, n_own)
+    limits = candidate_limits(rows.points, rows.points, rows.classes, lists, n_own)
     starts, sources = reverse_lists(lists, n_own)
 
     def known() -> Compared:

@@ -58,7 +58,9 @@ def refresh_candidates(
     n_own: int,
     n_other: int,
     *,
+    queries: FloatArray | None = None,
     previous: IntArray | None = None,
+    seed: tuple[int, ...] = (),
     n_threads: int = 1,
 ) -> IntArray:
     """Return each row's nearest own-class rows, then its nearest rows of other classes.
@@ -70,8 +72,12 @@ def refresh_candidates(
     classes : ClassOrder
     n_own, n_other : int
         How many of each; −1 fills the places of a class with too few rows.
+    queries : ndarray of shape (n, p) or None
+        The same rows under the map of queries, where that is another.
     previous : int32 ndarray of shape (n, n_own + n_other) or None
         Lists of an earlier map: they bound the search and do not change its result.
+    seed : tuple of int
+        For searches that leave something to chance; this one does not.
     n_threads : int
 
     Returns
@@ -79,38 +85,79 @@ def refresh_candidates(
     int32 ndarray of shape (n, n_own + n_other)
         Each side by ascending row. Time O(n² p) at the speed of a float32 product.
     """
-    points, keep = centred_float32(mapped), (n_own, n_other)
+    points, limits = centred_float32(mapped), None
+    # Both sides about the database's mean: their difference must stay as it is.
+    asked = points if queries is None else np.asarray(queries - mapped.mean(axis=0), np.float32)
+    if previous is not None:
+        limits = candidate_limits(asked, points, classes, previous, n_own)
+    runs = np.arange(len(points)), classes.start, classes.stop
+    return search_lists(asked, points, *runs, (n_own, n_other), limits, n_threads)
+
+
+def nearest_rows(
+    database: FloatArray, queries: FloatArray, k: int, *, n_threads: int = 1
+) -> IntArray:
+    """Return the k nearest rows of the database for each query, nearest first, shape (m, k).
+
+    Which rows are kept is decided by products in float32 about the database's mean, their order by
+    direct distances; of equals the lower row comes first. Time O(m n p).
+    """
+    centre = database.mean(axis=0)
+    points, wanted = (np.asarray(part - centre, np.float32) for part in (database, queries))
+    # No query is a column, and no run of columns is of its class.
+    nobody, empty = np.full(len(wanted), -1), np.zeros(len(wanted), np.int32)
+    found = search_lists(wanted, points, nobody, empty, empty, (0, k), None, n_threads)
+    rows, labels = np.arange(len(wanted)), np.zeros(len(points), np.int32)
+    squared_distances, _ = squared_distances_to(wanted, points, rows, found, labels)
+    order = np.argsort(squared_distances, axis=1, kind="stable")
+    return np.take_along_axis(found, order, axis=1)
+
+
+def search_lists(
+    queries: FloatArray,
+    points: FloatArray,
+    itself: IntArray,
+    start: IntArray,
+    stop: IntArray,
+    keep: tuple[int, int],
+    limits: FloatArray | None,
+    n_threads: int,
+) -> IntArray:
+    """Return each query's nearest points inside a run of them, then outside, each side ascending.
+
+    ``itself`` (m,) is the point each query is, which is left out, or −1; ``start`` and ``stop``
+    (m,) its run; ``keep`` how many of either side; ``limits`` (m, 2) what ‖z_j‖² − 2 q_i·z_j of
+    the last ones is known not to exceed.
+    """
     squared_norms = np.einsum("ij,ij->i", points, points)
-    # One product gives both terms: [−2 z_i, 1] · [z_j, ‖z_j‖²].
+    # One product gives both terms: [−2 q_i, 1] · [z_j, ‖z_j‖²].
     columns = np.ascontiguousarray(np.column_stack([points, squared_norms]).T)
     sample = np.ascontiguousarray(columns[:, ::SAMPLE])
-    out = np.empty((len(points), n_own + n_other), np.int32)
-    limits = None
-    if previous is not None:
-        limits = candidate_limits(points, squared_norms, classes, previous, n_own)
+    inside = stop - start
+    wanted = np.column_stack([inside - (itself >= 0), len(points) - inside]).clip(max=keep)
+    out = np.empty((len(queries), sum(keep)), np.int32)
 
     def search(rows: IntArray, bounds: FloatArray) -> IntArray:
         """Write the lists of some rows; return the rows whose limits let too few pass."""
-        runs = classes.start[rows], classes.stop[rows]
-        lists = shortlists(points[rows], columns, rows, *runs, bounds, keep)
-        found = np.empty((len(rows), n_own + n_other), np.int32)
-        write_candidates(*lists, n_own, n_other, found)
+        runs = itself[rows], start[rows], stop[rows]
+        lists = shortlists(queries[rows], columns, *runs, bounds, keep)
+        found = np.empty((len(rows), sum(keep)), np.int32)
+        write_candidates(*lists, *keep, found)
         out[rows] = found
-        own = runs[1] - runs[0]
-        wanted = np.column_stack([own - 1, len(points) - own]).clip(max=keep)
-        return rows[np.any(lists[2] < wanted, axis=1)]
+        return rows[np.any(lists[2] < wanted[rows], axis=1)]
 
-    def refresh_rows(first: int) -> None:
-        rows = np.arange(first, min(first + ROWS, len(points)))
+    def search_block(first: int) -> None:
+        rows = np.arange(first, min(first + ROWS, len(queries)))
         if limits is not None:
             search(rows, limits[rows])
             return
-        itself = np.where(rows % SAMPLE == 0, rows // SAMPLE, -1)
-        start, stop = (-(-part[rows] // SAMPLE) for part in (classes.start, classes.stop))
-        short = search(rows, likely_limits(points[rows], sample, itself, start, stop, keep))
+        sampled = np.where(itself[rows] % SAMPLE == 0, itself[rows] // SAMPLE, -1)
+        first_own, end_own = -(-start[rows] // SAMPLE), -(-stop[rows] // SAMPLE)
+        bounds = likely_limits(queries[rows], sample, sampled, first_own, end_own, keep)
+        short = search(rows, bounds)
         search(short, np.full((len(short), 2), np.inf, np.float32))
 
-    map_blocks(refresh_rows, range(0, len(points), ROWS), n_threads)
+    map_blocks(search_block, range(0, len(queries), ROWS), n_threads)
     return out
 
 
@@ -121,17 +168,18 @@ def centred_float32(mapped: FloatArray) -> FloatArray:
 
 
 def candidate_limits(
+    queries: FloatArray,
     points: FloatArray,
-    squared_norms: FloatArray,
     classes: ClassOrder,
     previous: IntArray,
     n_own: int,
 ) -> FloatArray:
-    """Return (n, 2) upper bounds of the last own and other candidate's ‖z_j‖² − 2 z_i·z_j."""
+    """Return (n, 2) upper bounds of the last own and other candidate's ‖z_j‖² − 2 q_i·z_j."""
+    squared_norms = np.einsum("ij,ij->i", queries, queries)
     rows = np.arange(len(points), dtype=np.int64)
     farthest = np.empty((len(points), 2), np.float32)
     for part in np.array_split(rows, max(1, len(rows) // 4096)):
-        squared_distances = squared_distances_to(points, points, part, previous, classes.codes)[0]
+        squared_distances = squared_distances_to(queries, points, part, previous, classes.codes)[0]
         for side, columns in enumerate((slice(0, n_own), slice(n_own, None))):
             found = squared_distances[:, columns]
             farthest[part, side] = found.max(axis=1) if found.shape[1] else np.inf

@@ -18,14 +18,17 @@ def faiss_candidates(
     n_own: int,
     n_other: int,
     *,
+    queries: FloatArray | None = None,
     previous: IntArray | None = None,
+    seed: tuple[int, ...] = (),
     n_threads: int = 1,
 ) -> IntArray:
     """Return nearly the lists of :func:`~vicinal.metric.candidates._exact.refresh_candidates`.
 
     Rows are sorted into 2√n inverted lists, of which each row looks at sixteen, once among its own
     class and once among the others: time O(n^1.5 p). Candidates of an earlier map that are
-    nearer than what was found stay. Parameters as there.
+    nearer than what was found stay. Parameters as there, but rows near a row's own place are taken
+    for near its query.
     """
     points = centred_float32(mapped)
     n = len(points)

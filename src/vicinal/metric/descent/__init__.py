@@ -1,7 +1,7 @@
 """Descent: from a start to a map, on any problem.
 
     X ─▶ make_frame ─▶ Frame.enter ─▶ rows ─┐
-                                            ├─▶ Descent (an Objective, a Rule) ─▶ walk ─▶ L
+                                            ├─▶ Descent (an Objective, a Rule) ─▶ L
     Problem.begin(setting) ─────────────────┘         or minimise (L-BFGS)            │
     components_ ◀────────────────────────── Frame.fold ◀──────────────────────────────┘
 
@@ -23,9 +23,10 @@ from vicinal.metric.descent._problem import (
     Setting,
     Watch,
 )
-from vicinal.metric.descent._stochastic import Adam, Descent, FallingRate, InverseTime, walk
+from vicinal.metric.descent._stochastic import STEPS, Adam, Descent, FallingRate, InverseTime
 
 __all__ = [
+    "STEPS",
     "Adam",
     "Descent",
     "FallingRate",
@@ -42,5 +43,4 @@ __all__ = [
     "make_frame",
     "minimise",
     "project_to_cone",
-    "walk",
 ]

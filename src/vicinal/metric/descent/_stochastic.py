@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from vicinal._types import FloatArray, IntArray
-from vicinal.metric.descent._problem import Objective, Progress, Rule, Watch
+from vicinal.metric.descent._problem import Objective, Rule
 
 # Steps an epoch, so that rates and epochs mean the same whatever the number of rows; and rows a
 # step at least, or the gradient is mostly noise.
 STEPS, LEAST_ROWS = 16, 16
 
 
+@dataclass
 class Adam:
     """Adam with a rate that falls linearly to zero.
 
     m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − η (1 − progress) m̂ / (√v̂ + ε).
     """
 
-    def __init__(self, rate: float, *, beta1: float = 0.9, beta2: float = 0.999) -> None:
-        self.rate, self.beta1, self.beta2 = rate, beta1, beta2
-        self.n_steps = 0
-        self.first: FloatArray | None = None
-        self.second: FloatArray | None = None
+    rate: float
+    beta1: float = 0.9
+    beta2: float = 0.999
+    n_steps: int = 0
+    first: FloatArray | None = None
+    second: FloatArray | None = None
 
     def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
         """Return the parameters one step on."""
@@ -58,11 +58,12 @@ class FallingRate:
         return moved
 
 
+@dataclass
 class InverseTime:
     """Plain steps of the rate η / (t + 1) at the t-th step, t = 1, 2, …"""
 
-    def __init__(self, rate: float) -> None:
-        self.rate, self.n_steps = rate, 0
+    rate: float
+    n_steps: int = 0
 
     def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
         """Return θ − η g / (t + 1)."""
@@ -86,6 +87,11 @@ class Descent:
         Orders the rows of each epoch.
     reuse : int
         For how many steps inferred sets are kept.
+    n_steps : int
+        Steps an epoch, of so many rows at least that the gradient is not mostly noise.
+    tol, fall : float
+        When it is done: the mean loss of an epoch is at most ``tol``, so that nothing is left to
+        learn, or has fallen by less than the share ``fall``.
     epoch : int
         Epochs done.
     losses : list of float
@@ -98,18 +104,27 @@ class Descent:
     n_epochs: int
     rng: np.random.Generator
     reuse: int = 1
+    n_steps: int = STEPS
+    tol: float = 0.0
+    fall: float = -np.inf
     epoch: int = 0
     losses: list[float] = field(default_factory=list)
 
     @property
     def batch_size(self) -> int:
         """Rows a step."""
-        return max(LEAST_ROWS, -(-self.objective.n_rows // STEPS))
+        return max(LEAST_ROWS, -(-self.objective.n_rows // self.n_steps))
 
     @property
     def components(self) -> FloatArray:
         """The map the descent stands at."""
         return self.objective.components(self.parameters)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the losses so far say that it is enough."""
+        before, last = [np.inf, np.inf, *self.losses][-2:]
+        return last <= self.tol or last > (1 - self.fall) * before
 
     def advance(self) -> float:
         """Walk one epoch and return its mean loss."""
@@ -135,20 +150,3 @@ class Descent:
             total += loss
         self.parameters = self.objective.settle(self.parameters)
         return total
-
-
-def walk(
-    descent: Descent,
-    label: str,
-    n_epochs: int,
-    is_done: Callable[[Sequence[float]], bool],
-    watch: Watch,
-) -> None:
-    """Advance to an epoch, or until the watch or the losses so far say that it is enough."""
-    began = time.monotonic()
-    while descent.epoch < n_epochs:
-        loss = descent.advance()
-        left = (time.monotonic() - began) / descent.epoch * (n_epochs - descent.epoch)
-        progress = Progress("fit", label, descent.epoch, n_epochs, loss, seconds_left=left)
-        if watch(progress) or is_done(descent.losses):
-            break

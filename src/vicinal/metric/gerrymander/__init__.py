@@ -9,10 +9,23 @@
                       ▼
               Frame.fold ─▶ components_
 
-A variant brings a problem and a thin estimator; choosing and walking are shared.
+``AsymmetricMLNG`` has two maps in the same objective (``PartedObjective``), ``RegressionMLNG`` sets
+for numbers (``RegressionProblem``). A variant brings a problem and a thin estimator; choosing and
+walking are shared.
 """
 
+from vicinal.metric.gerrymander._asymmetric import AsymmetricMLNG
 from vicinal.metric.gerrymander._mlng import MLNG
+from vicinal.metric.gerrymander._options import scale_costs
+from vicinal.metric.gerrymander._parted import part
 from vicinal.metric.gerrymander._published import PublishedMLNG
+from vicinal.metric.gerrymander._regression import RegressionMLNG
 
-__all__ = ["MLNG", "PublishedMLNG"]
+__all__ = [
+    "MLNG",
+    "AsymmetricMLNG",
+    "PublishedMLNG",
+    "RegressionMLNG",
+    "part",
+    "scale_costs",
+]

@@ -1,29 +1,34 @@
-"""The gerrymandering objective of a factor L (W = LᵀL), over candidate lists."""
+"""The gerrymandering objective of one map or two, over candidate lists or over all rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.candidates import (
+    REFRESH,
+    SEARCHES,
     ClassOrder,
-    choose_refresh,
-    find_candidates,
+    order_by_class,
     squared_distances_to,
 )
-from vicinal.metric.gerrymander._objective import factored_regularizer, force_gradient
+from vicinal.metric.gerrymander._objective import PairedObjective, sides
 from vicinal.metric.gerrymander._options import Options
 from vicinal.metric.inference import SignedPairs, infer_all, infer_pairs
 
 # Rows of other classes a list holds beside 2k + 3 of the own: several times what a set can use.
 OTHERS = 40
+# Rows whose gaps tell the size of a start.
+PROBES = 256
 
 
 @dataclass
-class FactoredObjective:
+class FactoredObjective(PairedObjective):
     """mean_i w_i L_i(LᵀL) + λ reg(LᵀL), with inference over candidate lists or over all rows.
+
+    Parameters are L (p, d), or U and V (2, p, d) for queries and for the database.
 
     Attributes
     ----------
@@ -48,15 +53,6 @@ class FactoredObjective:
     regularization: float = 0.0
     candidates: IntArray | None = None
     searched: int = -1
-    _local: IntArray = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._local = np.full(self.n_rows + 1, -1, np.int32)
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows the loss is summed over."""
-        return int(self.X.shape[0])
 
     def look(self, parameters: FloatArray, epoch: int) -> None:
         """Find the candidates anew every few epochs."""
@@ -64,80 +60,56 @@ class FactoredObjective:
         n_own, n_other = min(2 * options.n_neighbors + 3, self.n_rows), min(OTHERS, self.n_rows)
         if options.search == "all" or n_own + n_other >= self.n_rows:
             return
-        due = epoch % choose_refresh(options.search) == 0 and epoch != self.searched
+        due = epoch % REFRESH[options.search] == 0 and epoch != self.searched
         if self.candidates is None or due:
-            self.candidates = find_candidates(
-                options.search, self.X @ parameters.T, self.classes, n_own, n_other,
+            queries, points = self._map(parameters)
+            self.candidates = SEARCHES[options.search](
+                points, self.classes, n_own, n_other, queries=queries,
                 previous=self.candidates, seed=(options.seed, epoch), n_threads=options.n_threads,
             )  # fmt: skip
             self.searched = epoch
 
-    def infer(self, parameters: FloatArray, rows: IntArray) -> SignedPairs:
+    def infer(
+        self, parameters: FloatArray, rows: IntArray, costs: FloatArray | None = None
+    ) -> SignedPairs:
         """Return the signed pairs of the rows under the map ``parameters``."""
-        k, costs, codes = self.options.n_neighbors, self.options.costs, self.classes.codes
-        lists = self.candidates
+        k, codes, lists = self.options.n_neighbors, self.classes.codes, self.candidates
+        costs = self.options.costs if costs is None else costs
+        queries, points = self._map(parameters)
         if lists is None:
-            mapped = self.X @ parameters.T
-            return infer_all(mapped, codes, rows, k, costs, n_threads=self.options.n_threads)
-        if 2 * len(rows) * lists.shape[1] < self.n_rows:
-            squared_distances, labels = self._distances_of_few(parameters, rows)
-        else:
-            mapped = np.ascontiguousarray(self.X @ parameters.T)
-            squared_distances, labels = squared_distances_to(mapped, mapped, rows, lists, codes)
+            n_threads = self.options.n_threads
+            return infer_all(points, codes, rows, k, costs, queries=queries, n_threads=n_threads)
+        squared_distances, labels = squared_distances_to(queries, points, rows, lists, codes)
         return infer_pairs(squared_distances, labels, rows, lists, codes, k, costs)
 
-    def _distances_of_few(
-        self, parameters: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, IntArray]:
-        """Map only the rows that occur, where they are few among all."""
-        assert self.candidates is not None
-        lists = self.candidates[rows]
-        present = self._number(np.append(lists.ravel(), rows.astype(np.int32)))
-        mapped = np.ascontiguousarray(self.X[present] @ parameters.T)
-        queries = mapped[self._local[rows]]
-        return squared_distances_to(
-            queries, mapped, np.arange(len(rows)), self._local[lists], self.classes.codes[present]
-        )
+    def _map(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return rows where the maps put queries and points; one array where there is one map."""
+        mapped = [np.ascontiguousarray(self.X @ side.T) for side in sides(parameters)]
+        return mapped[0], mapped[-1]
 
-    def _number(self, named: IntArray) -> IntArray:
-        """Return the distinct rows among those named, and number them in ``_local``."""
-        # Sorting so few numbers is several times as fast as hashing them in numpy.unique.
-        named = np.sort(named)
-        present = named[np.append(named[1:] != named[:-1], True) & (named >= 0)]
-        self._local[present] = np.arange(len(present), dtype=np.int32)
-        return present
+    def scale_to_margin(self, start: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Scale a start so that about half of the rows have something to teach.
 
-    def gradient(
-        self, parameters: FloatArray, sets: SignedPairs, part: slice
-    ) -> tuple[float, FloatArray]:
-        """Return the summed loss of the part and the gradient of its mean loss."""
-        queries, points, signs = sets.pairs(part)
-        weights, total = self.weigh(sets, part, queries, signs)
-        present = self._number(np.append(queries, points))
-        gradient = force_gradient(
-            parameters, self.X[present], self._local[queries], self._local[points], weights
-        )
-        if self.options.regularizer is not None:
-            value, extra = factored_regularizer(self.options.regularizer, parameters)
-            total += (part.stop - part.start) * self.regularization * value
-            gradient = gradient + parameters.dtype.type(self.regularization) * extra
-        return total, gradient
+        Then the median row's gap, by which its nearest wrong vote is farther than its nearest right
+        one, is 1, the size of the margin Δ. A start that parts its own rows too well (discriminants
+        of few rows do) would otherwise satisfy every margin and learn nothing.
+        """
+        largest = max(float(np.square(side).sum(axis=1).max()) for side in self._map(start))
+        # A cost that no distance outweighs: the most violating set is then the nearest wrong one.
+        cost = 1 + 8.0 * self.options.n_neighbors * largest
+        probes = rng.permutation(self.n_rows)[:PROBES]
+        sets = self.infer(start, probes, cost * (1 - np.eye(len(self.options.costs))))
+        # Without a wrong vote, or a right one, there is no gap.
+        sizes = np.abs(cost - sets.loss[sets.loss > cost / 2])
+        known = sizes[sizes > 0]
+        # In float64 the quotient would have all epochs that begin here walked in float64.
+        return (start / np.sqrt(np.median(known))).astype(start.dtype) if len(known) else start
 
-    def weigh(
-        self, sets: SignedPairs, part: slice, queries: IntArray, signs: IntArray
-    ) -> tuple[FloatArray, float]:
-        """Return the signed weight of every pair, and the part's summed loss."""
-        weights = signs.astype(self.X.dtype) / self.X.dtype.type(part.stop - part.start)
-        loss = sets.loss[part]
-        if self.weights is not None:
-            loss = loss * self.weights[sets.rows[part]]
-            weights *= self.weights[queries].astype(self.X.dtype)
-        return weights, float(loss.sum())
 
-    def settle(self, parameters: FloatArray) -> FloatArray:
-        """Return the parameters as they are: a factor is always a metric."""
-        return parameters
-
-    def components(self, parameters: FloatArray) -> FloatArray:
-        """Return the parameters, which are the map."""
-        return parameters
+def make_objective(
+    X: AnyArray, labels: IntArray, options: Options, weights: FloatArray | None
+) -> FactoredObjective:
+    """Return the objective of rows and their classes, in any order."""
+    classes = order_by_class(labels)
+    ordered = None if weights is None else weights[classes.order]
+    return FactoredObjective(X[classes.order], classes, options, ordered)

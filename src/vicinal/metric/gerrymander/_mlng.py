@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -22,10 +21,11 @@ from vicinal._validation import (
 )
 from vicinal.metric._base import MetricLearner
 from vicinal.metric.descent import Frame, Progress, make_frame
-from vicinal.metric.gerrymander._options import Options, check_options, count_infeasible
+from vicinal.metric.gerrymander._objective import REGULARIZERS
+from vicinal.metric.gerrymander._options import check_options, count_infeasible
 from vicinal.metric.gerrymander._problem import LinearProblem
 from vicinal.metric.gerrymander._published import PublishedMLNG
-from vicinal.metric.gerrymander._training import learn, settings_table
+from vicinal.metric.selection import learn
 
 
 class MLNG(MetricLearner):
@@ -51,8 +51,9 @@ class MLNG(MetricLearner):
         "factored" learns L by Adam. "psd" learns W = LᵀL by projected subgradient steps.
     init : str or array of shape (n_components, n_features), default="auto"
         "identity" (the features as given), "standardised", "whitening", "pca", "lda" (whitening
-        within the classes, the directions that part them first), "relieff" (a diagonal), "zeros"
-        (solver "psd" only), or a map to start from, whose scale is kept. "auto" chooses.
+        within the classes, the directions that part them first), "dann" (the same, these directions
+        counting more), "relieff" (a diagonal), "zeros" (solver "psd" only), or a map to start
+        from, whose scale is kept. "auto" chooses.
     regularizer : {None, "frobenius", "trace", "identity"}
         Added to the objective as λ‖W‖²_F, λ tr W or λ‖W − I‖²_F, on standardised features.
     regularization : float or "auto"
@@ -125,8 +126,12 @@ class MLNG(MetricLearner):
     True
     """
 
+    _takes_sparse = True
     n_iter_: int
     loss_curve_: list[float]
+    # What a variant brings: its problem, and the names of its regularisers.
+    _problem: type[LinearProblem] = LinearProblem
+    _regularizers: tuple[str, ...] = tuple(REGULARIZERS)
 
     def __init__(
         self,
@@ -187,7 +192,7 @@ class MLNG(MetricLearner):
         groups : array-like of shape (n,) or None
             Rows of one group are not parted by inner splits.
         """
-        warm = getattr(self, "components_", None) if self.warm_start else None
+        warm = self._present_map() if self.warm_start and hasattr(self, "components_") else None
         X, classes, codes = check_classification_input(self, X, y, accept_sparse=True)
         check_at_least_two_classes(self, classes)
         options = check_options(self, X, check_costs(self.costs, len(classes)), warm)
@@ -197,9 +202,7 @@ class MLNG(MetricLearner):
         self._warn_of_small_classes(codes, options.n_neighbors)
         with one_blas_thread():  # batches are small, and the result must not depend on threads
             frame = make_frame(X)
-            problem = LinearProblem(frame.enter(X), codes, frame, options, weights, groups)
-            self._learn(problem)
-        self.components_ = self.components_.astype(X.dtype, copy=False)
+            self._learn(self._problem(frame.enter(X), codes, frame, options, weights, groups))
         return self
 
     def partial_fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> MLNG:
@@ -216,7 +219,7 @@ class MLNG(MetricLearner):
         check_at_least_two_classes(self, classes)
         costs = self._costs_among(classes)
         options = replace(
-            check_options(self, X, costs, self.components_),
+            check_options(self, X, costs, self._present_map()),
             learning_rate=self.learning_rate_,
             regularization=self.regularization_ or None,
             max_iter=1,
@@ -226,8 +229,7 @@ class MLNG(MetricLearner):
         self._warn_of_small_classes(codes, options.n_neighbors)
         with one_blas_thread():
             frame = Frame(*self._frame)
-            self._learn(LinearProblem(frame.enter(X), codes, frame, options, weights))
-        self.components_ = self.components_.astype(X.dtype, copy=False)
+            self._learn(self._problem(frame.enter(X), codes, frame, options, weights))
         self.classes_ = np.union1d(self.classes_, classes)
         self.n_iter_ += earlier[0]
         self.loss_curve_ = earlier[1] + self.loss_curve_
@@ -249,17 +251,22 @@ class MLNG(MetricLearner):
 
     def _learn(self, problem: LinearProblem) -> None:
         """Learn from the problem and keep what came of it."""
-        options: Options = problem.options
-        learned = learn(problem, options.max_iter, options.tol, options.seed, self._watch)
-        setting = learned.choice.setting.describe()
+        learned = learn(problem, problem.options.seed, self._watch)
         self._frame = (problem.frame.centre, problem.frame.scale, problem.frame.basis)
-        self.components_ = problem.frame.fold(learned.components)
-        self.init_ = setting["init"]
-        self.learning_rate_ = setting["learning_rate"]
-        self.regularization_ = setting["regularization"]
-        self.settings_ = settings_table(learned.choice)
-        self.loss_curve_ = list(learned.losses)
-        self.n_iter_ = len(learned.losses)
+        self._keep_map(problem.frame, learned.components.astype(problem.X.dtype, copy=False))
+        self.init_ = learned.setting["init"]
+        self.learning_rate_ = learned.setting["learning_rate"]
+        self.regularization_ = learned.setting["regularization"]
+        self.settings_ = learned.tried
+        self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
+
+    def _present_map(self) -> FloatArray:
+        """Return the map, or stacked maps, to go on from."""
+        return self.components_
+
+    def _keep_map(self, frame: Frame, components: FloatArray) -> None:
+        """Keep the map, or stacked maps, found in a frame's coordinates."""
+        self.components_ = frame.fold(components)
 
     def _warn_of_small_classes(self, codes: IntArray, n_neighbors: int) -> None:
         self.n_skipped_ = count_infeasible(codes, n_neighbors)
@@ -274,13 +281,6 @@ class MLNG(MetricLearner):
 
     def _watch(self, progress: Progress) -> bool:
         if self.verbose > (1 if progress.stage == "settings" else 0):
-            sys.stdout.write(f"[MLNG] {progress.describe()}\n")
+            sys.stdout.write(f"[{type(self).__name__}] {progress.describe()}\n")
             sys.stdout.flush()
         return bool(self.callback(progress)) if self.callback is not None else False
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -18,15 +18,13 @@ from vicinal._validation import (
     check_positive,
     check_whole,
 )
-from vicinal.metric.candidates import SEARCHES, choose_search, require_faiss
-from vicinal.metric.gerrymander._objective import REGULARIZERS
-from vicinal.metric.starts import STARTS
+from vicinal.index import import_faiss
+from vicinal.metric.candidates import SEARCHES, choose_search
+from vicinal.metric.starts import STARTS, check_map
 
 SOLVERS = ("factored", "psd")
 # The k of a metric that is not told one and stands in no predictor.
 USUAL_NEIGHBORS = 3
-# Entries of the largest map that is learned: a gigabyte of them.
-MOST_ENTRIES = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -56,10 +54,10 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
     """Return the options of an estimator for the rows X; ``warm`` is a map to go on from."""
     n_rows, width = X.shape
     check_choice("solver", told.solver, SOLVERS)
-    check_choice("regularizer", told.regularizer, (None, *REGULARIZERS))
+    check_choice("regularizer", told.regularizer, (None, *told._regularizers))
     check_choice("candidates", told.candidates, ("auto", "all", *SEARCHES))
     if told.candidates == "faiss":
-        require_faiss()
+        import_faiss("candidates='faiss'")
     n_components = check_components(told.n_components, width)
     k = USUAL_NEIGHBORS if told.n_neighbors is None else told.n_neighbors
     return Options(
@@ -89,18 +87,7 @@ def check_init(told: Any, width: int) -> Any:
                 "init='zeros' needs solver='psd': at L = 0 the gradient of LᵀL vanishes."
             )
         return init
-    array = np.asarray(init, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != width or not np.isfinite(array).all():
-        raise ValueError(
-            f"init must be a name or a finite array of shape (n_components, {width}), "
-            f"got shape {array.shape}."
-        )
-    if told.n_components is not None and len(array) != told.n_components:
-        raise ValueError(
-            f"init has {len(array)} rows and n_components={told.n_components}; give one of them "
-            "only, or a start with so many rows."
-        )
-    return array
+    return check_map(init, width, told.n_components)
 
 
 def check_warm(components: FloatArray, width: int, n_components: int | None) -> FloatArray:
@@ -108,28 +95,18 @@ def check_warm(components: FloatArray, width: int, n_components: int | None) -> 
 
     It may have fewer rows than were asked for: those that its rows or a projection left.
     """
-    if components.shape[1] != width:
+    if components.shape[-1] != width:
         raise ValueError(
-            f"warm_start goes on from a map of {components.shape[1]} features, and X has {width}; "
+            f"warm_start goes on from a map of {components.shape[-1]} features, and X has {width}; "
             "give rows with as many, or fit a new estimator."
         )
-    if n_components is not None and len(components) > n_components:
+    n_rows = components.shape[-2]
+    if n_components is not None and n_rows > n_components:
         raise ValueError(
-            f"the present map has {len(components)} rows and n_components={n_components}; ask for "
-            f"{len(components)}, or fit a new estimator."
+            f"the present map has {n_rows} rows and n_components={n_components}; ask for "
+            f"{n_rows}, or fit a new estimator."
         )
     return components
-
-
-def check_size(n_components: int | None, width: int, solver: str) -> None:
-    """Refuse parameters too large to be learned: L, or W of which n_components keeps a part."""
-    rows = width if solver == "psd" else min(n_components or width, width)
-    if rows * width > MOST_ENTRIES:
-        way_out = "use solver='factored' and" if solver == "psd" else "ask for fewer rows by"
-        raise ValueError(
-            f"{rows:,} × {width:,} entries are too many to learn; {way_out} n_components, for "
-            "instance n_components=50."
-        )
 
 
 def scale_costs(costs: FloatArray) -> FloatArray:

@@ -10,13 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric.candidates import order_by_class
 from vicinal.metric.descent import Adam, Descent, FallingRate, Frame, Rule
 from vicinal.metric.gerrymander._cone import ConeObjective
-from vicinal.metric.gerrymander._factored import FactoredObjective
-from vicinal.metric.gerrymander._options import Options, check_size
+from vicinal.metric.gerrymander._factored import FactoredObjective, make_objective
+from vicinal.metric.gerrymander._options import Options
 from vicinal.metric.selection import vote_losses
-from vicinal.metric.starts import Start, scale_to_margin, start_map
+from vicinal.metric.starts import Start, start_map
 
 # Rates relative to the root mean square entry of the start, or to the unit of W.
 RATES = {"factored": (0.03, 0.1, 0.01), "psd": (10.0, 3.0, 30.0)}
@@ -24,6 +23,8 @@ RATES = {"factored": (0.03, 0.1, 0.01), "psd": (10.0, 3.0, 30.0)}
 AMOUNTS = (0.001, 0.01, 0.1)
 # Steps for which sets are kept where each inference needs a projection.
 CONE_REUSE = 8
+# Entries of the largest map that is learned: a gigabyte of them.
+MOST_ENTRIES = 1 << 27
 # Components of a start from rows that stay sparse, where none are asked for.
 SPARSE_COMPONENTS = 50
 
@@ -99,11 +100,11 @@ class LinearProblem:
         """Return the starts to try: the one asked for, or those that know different things.
 
         The features as they are, standardised, and whitened within the classes, with all
-        directions and with those alone that part the class means.
+        directions, those that part the class means first, and with these alone.
         """
         options, asked, width = self.options, self.options.n_components, self.X.shape[1]
         if not isinstance(options.init, str):
-            return [Start("array", len(options.init))]
+            return [Start("array", options.init.shape[-2])]
         if options.init != "auto":
             return [Start(options.init, asked)]
         if sparse.issparse(self.X):
@@ -125,40 +126,44 @@ class LinearProblem:
         rng = np.random.default_rng(seed)
         if self.options.solver == "factored":
             rate = setting.rate * float(np.sqrt(np.mean(start**2)))
-            return Descent(objective, Adam(rate), start, self.options.max_iter, rng)
+            rule: Rule = Adam(rate)
+            return Descent(objective, rule, start, self.options.max_iter, rng, tol=self.options.tol)
         cone = ConeObjective(objective, first_look=start)
         metric = cone.settle(start.T @ start * (0 if setting.start.name == "zeros" else 1))
         rule = self.cone_rule(setting, self._metric_unit(seed))
-        return Descent(cone, rule, metric, self.options.max_iter, rng, reuse=CONE_REUSE)
+        epochs, tol = self.options.max_iter, self.options.tol
+        return Descent(cone, rule, metric, epochs, rng, reuse=CONE_REUSE, tol=tol)
 
     def cone_rule(self, setting: LinearSetting, unit: float) -> Rule:
         """Return how W steps, whose size is of the order of ``unit``."""
         return FallingRate(setting.rate * unit**2)
 
     def _begin_at(self, start: Start, seed: Sequence[int]) -> tuple[FactoredObjective, FloatArray]:
+        """Return the objective with the candidates of a start, and its map scaled to the margin."""
         if start not in self._begun:
-            components = self.make_start(start, np.random.default_rng(seed))
-            classes = order_by_class(self.labels)
-            weights = None if self.weights is None else self.weights[classes.order]
-            objective = FactoredObjective(self.X[classes.order], classes, self.options, weights)
+            rng = np.random.default_rng(seed)
+            objective = make_objective(self.X, self.labels, self.options, self.weights)
+            components = self.make_start(start, rng)
             objective.look(components, 0)
+            if start.name != "array":  # whose scale is kept
+                components = objective.scale_to_margin(components, rng)
             self._begun[start] = objective, components
         return self._begun[start]
 
     def _metric_unit(self, seed: Sequence[int]) -> float:
         """Return the unit of W: the frame's identity scaled to the margin, whatever the start."""
-        scaled = self.make_start(Start("standardised"), np.random.default_rng(seed))
+        _, scaled = self._begin_at(Start("standardised"), seed)
         return float(np.mean(np.diagonal(scaled) ** 2))
 
     def make_start(self, start: Start, rng: np.random.Generator) -> FloatArray:
-        """Return the map a start names, scaled to the margin; an array keeps its scale."""
+        """Return the map a start names, not scaled."""
         width, dtype = self.X.shape[1], self.X.dtype
         check_size(start.n_components, width, self.options.solver)
         if start.name == "array":
-            return np.ascontiguousarray(self.frame.unfold(self.options.init), dtype=dtype)
-        components = start_map(start, self.X, self.labels, self.frame, rng).astype(dtype)
-        k = self.options.n_neighbors
-        return np.ascontiguousarray(scale_to_margin(components, self.X, self.labels, k, rng))
+            components = self.frame.unfold(self.options.init)
+        else:
+            components = start_map(start, self.X, self.labels, self.frame, rng)
+        return np.ascontiguousarray(components, dtype=dtype)
 
     def map_database(self, components: FloatArray) -> FloatArray:
         """Return these rows under a map."""
@@ -172,3 +177,14 @@ class LinearProblem:
             self.map_database(components), held.map_queries(components), self.labels, held.labels,
             self.options.costs, self.options.n_neighbors, n_threads=self.options.n_threads,
         )  # fmt: skip
+
+
+def check_size(n_components: int | None, width: int, solver: str) -> None:
+    """Refuse parameters too large to be learned: L, or W of which n_components keeps a part."""
+    rows = width if solver == "psd" else min(n_components or width, width)
+    if rows * width > MOST_ENTRIES:
+        way_out = "use solver='factored' and" if solver == "psd" else "ask for fewer rows by"
+        raise ValueError(
+            f"{rows:,} × {width:,} entries are too many to learn; {way_out} n_components, for "
+            "instance n_components=50."
+        )

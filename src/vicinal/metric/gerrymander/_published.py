@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray
 from vicinal._validation import (
     check_at_least_two_classes,
     check_auto,
@@ -29,10 +29,10 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric._base import MetricLearner
-from vicinal.metric.descent import InverseTime, Progress, Rule, Watch, make_frame, walk
+from vicinal.metric.descent import Descent, InverseTime, Progress, Rule, make_frame
 from vicinal.metric.gerrymander._options import USUAL_NEIGHBORS, Options, scale_costs
 from vicinal.metric.gerrymander._problem import LinearProblem, LinearSetting
-from vicinal.metric.selection import Choice, choose, inner_splits
+from vicinal.metric.selection import learn
 from vicinal.metric.starts import Start
 
 # C n to choose from, in the unit that makes the first step the size of the margin.
@@ -56,29 +56,13 @@ class PublishedProblem(LinearProblem):
             LinearSetting(Start(name), 1.0, 0.5 / weight) for weight in weights for name in names
         ]
 
+    def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
+        """Return a descent that ends on a plateau of the loss."""
+        return replace(super().begin(setting, seed), fall=PLATEAU)
+
     def cone_rule(self, setting: LinearSetting, unit: float) -> Rule:
         """Return steps of (1): the objective here is (1)'s divided by C n."""
         return InverseTime(0.5 / setting.regularization)
-
-
-def learn_as_published(
-    problem: PublishedProblem, watch: Watch
-) -> tuple[FloatArray, Choice, list[float]]:
-    """Choose C and the start on one split of 75 and 25 %, then fit all rows to a plateau."""
-    options = problem.options
-    settings = problem.settings()
-    splits = inner_splits(problem, options.seed)[:1] if len(settings) > 1 else []
-    choice = Choice(settings[0], options.max_iter)
-    if splits:
-        choice = choose(splits, settings, options.max_iter, options.seed, watch)
-    descent = problem.begin(choice.setting, (options.seed, 1 << 20))
-    walk(descent, choice.setting.label(), options.max_iter, reached_plateau, watch)
-    return descent.components, choice, descent.losses
-
-
-def reached_plateau(losses: Sequence[float]) -> bool:
-    """Say whether the mean loss of the last epoch has stopped falling."""
-    return len(losses) > 1 and losses[-1] > (1 - PLATEAU) * losses[-2]
 
 
 class PublishedMLNG(MetricLearner):
@@ -149,12 +133,11 @@ class PublishedMLNG(MetricLearner):
         with one_blas_thread():
             frame = make_frame(X)
             problem = PublishedProblem(frame.enter(X), codes, frame, options, C=C)
-            components, choice, losses = learn_as_published(problem, self._watch)
-        self.components_ = frame.fold(components).astype(X.dtype, copy=False)
-        setting = choice.setting.describe()
-        self.init_ = setting["init"]
-        self.C_ = 0.5 / (setting["regularization"] * len(X))
-        self.loss_curve_, self.n_iter_ = losses, len(losses)
+            learned = learn(problem, options.seed, self._watch, most_splits=1)
+        self.components_ = frame.fold(learned.components).astype(X.dtype, copy=False)
+        self.init_ = learned.setting["init"]
+        self.C_ = 0.5 / (learned.setting["regularization"] * len(X))
+        self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
         return self
 
     def _options(self, n_rows: int) -> Options:
@@ -181,9 +164,3 @@ class PublishedMLNG(MetricLearner):
             sys.stdout.write(f"[PublishedMLNG] {progress.describe()}\n")
             sys.stdout.flush()
         return False
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

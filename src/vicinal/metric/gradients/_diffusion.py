@@ -297,5 +297,5 @@ class GradientDiffusionMap(MetricLearner):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
         return tags

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vicinal._kernels._kbest import new_scratch, new_table
+from vicinal._kernels._kbest import new_scratch
 from vicinal._kernels._relevant import Data, infer_block
-from vicinal._kernels._targeted import Inferred, new_inferred, new_pools
+from vicinal._kernels._targeted import Inferred, new_inferred, new_pools, new_table
 from vicinal._threads import map_blocks, thread_count
 from vicinal._types import FloatArray, IntArray
 

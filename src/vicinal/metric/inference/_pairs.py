@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from vicinal._kernels._candidates import signed_pairs
-from vicinal._kernels._settled import unsettled_rows
 from vicinal._kernels._targeted import Inferred, infer_sets, new_inferred
 from vicinal._types import BoolArray, FloatArray, IntArray
 from vicinal.metric.inference._all_points import infer_over_points
@@ -59,11 +58,9 @@ def infer_pairs(
     ``candidates[rows[x]]``. Rows whose loss is seen to be zero from two sums are not inferred. Time
     O(m c), and O(R k + k³) for each of the others.
     """
-    targets = codes[rows]
-    asked = find_unsettled(squared_distances, labels, targets, n_neighbors, costs)
-    found = new_inferred(len(asked), n_neighbors)
-    infer_sets(squared_distances[asked], labels[asked], targets[asked], n_neighbors, costs, *found)
-    return _difference(found, rows, asked, rows[asked], candidates)
+    found = new_inferred(len(rows), n_neighbors)
+    infer_sets(squared_distances, labels, codes[rows], costs, found, skip=True)
+    return _difference(found, rows, rows, candidates)
 
 
 def infer_all(
@@ -105,35 +102,23 @@ def infer_all(
     found = infer_over_points(
         asked, mapped, codes, codes[rows], n_neighbors, costs, exclude=rows, n_jobs=n_threads
     )
-    everyone = np.arange(len(mapped), dtype=np.int32)[None]
-    none_left_out = np.arange(len(rows))
-    return _difference(found, rows, none_left_out, np.zeros(len(rows), np.int64), everyone)
+    return sets_difference(found, rows)
 
 
-def find_unsettled(
-    squared_distances: FloatArray, labels: IntArray, targets: IntArray, k: int, costs: FloatArray
-) -> IntArray:
-    """Return the rows whose loss is not seen to be zero without inference, ascending."""
-    found, room = np.empty(len(targets), np.int64), np.empty((2, k + 1))
-    largest = costs.max(axis=1)
-    n = unsettled_rows(squared_distances, labels, targets, k, largest, room, found)
-    return found[:n]
+def sets_difference(found: Inferred, rows: IntArray) -> SignedPairs:
+    """Return the pairs of rows whose sets, all inferred, are numbers of points."""
+    n = 1 + int(max(found.star.max(initial=-1), found.hat.max(initial=-1)))
+    everyone = np.arange(n, dtype=np.int32)[None]
+    return _difference(found, rows, np.zeros(len(rows), np.int64), everyone)
 
 
 def _difference(
-    found: Inferred, rows: IntArray, asked: IntArray, lists: IntArray, candidates: IntArray
+    found: Inferred, rows: IntArray, lists: IntArray, candidates: IntArray
 ) -> SignedPairs:
-    """Return the pairs of the rows, of which those at places ``asked`` were inferred.
-
-    The x-th of these has its sets as places in ``candidates[lists[x]]``.
-    """
+    """Return the pairs of the rows, the x-th of which has its sets in ``candidates[lists[x]]``."""
     m, k = found.star.shape
-    ends = np.empty(m + 1, np.int64)
+    starts = np.empty(m + 1, np.int64)
     points, signs = np.empty((2, 2 * m * k), np.int32)
-    signed_pairs(lists, candidates, found.star, found.hat, ends, points, signs)
-    loss, feasible = np.zeros(len(rows)), np.ones(len(rows), bool)
-    starts = np.zeros(len(rows) + 1, np.int64)
-    loss[asked], feasible[asked] = found.loss, found.star[:, 0] >= 0
-    starts[asked + 1] = np.diff(ends)
-    np.cumsum(starts, out=starts)
-    return SignedPairs(rows, starts, points[: starts[-1]], signs[: starts[-1]], loss, feasible)
+    signed_pairs(lists, candidates, found.star, found.hat, starts, points, signs)
+    n, feasible = starts[-1], found.star[:, 0] >= 0
+    return SignedPairs(rows, starts, points[:n], signs[:n], found.loss, feasible)

@@ -234,7 +234,7 @@ def _infer(block: _Block) -> kernels.Inferred:
         none = np.broadcast_to(np.int32(-1), (m, k))
         return kernels.Inferred(none, none, np.zeros(m), none[:, 0])
     found = kernels.new_inferred(m, k)
-    kernels.infer_sets(block.squared_distances, block.labels, block.targets, k, block.costs, *found)
+    kernels.infer_sets(block.squared_distances, block.labels, block.targets, block.costs, found)
     return found
 
 

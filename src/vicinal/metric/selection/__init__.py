@@ -2,13 +2,13 @@
 
     Problem ─▶ inner_splits ─▶ [(training part, held-out part), …] ─┐
     Problem.settings() ─────────────────────────────────────────────┴─▶ choose ─▶ Choice
+    Problem.begin ◀── the chosen setting, all rows ◀── learn ─▶ Learned
 
-``choose`` is successive halving (see its module); ``vote_losses`` is how classes are scored;
+``learn`` is all of it, ``choose`` successive halving; ``vote_losses`` is how classes are scored,
 ``Score`` a mean with its noise.
 """
 
-from vicinal.metric.selection._halving import Choice, choose
-from vicinal.metric.selection._scores import Score, vote_losses
-from vicinal.metric.selection._splits import inner_splits
+from vicinal.metric.selection._judging import Score, inner_splits, vote_losses
+from vicinal.metric.selection._learning import Choice, Learned, choose, learn
 
-__all__ = ["Choice", "Score", "choose", "inner_splits", "vote_losses"]
+__all__ = ["Choice", "Learned", "Score", "choose", "inner_splits", "learn", "vote_losses"]

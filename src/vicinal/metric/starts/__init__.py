@@ -1,6 +1,6 @@
 """Starts: maps computed directly from rows and classes, where learners set out; and what LDA is.
 
-    rows in a frame ─▶ start_map(Start) ─▶ L (p, r) ─▶ scale_to_margin ─▶ a start that can learn
+    rows in a frame ─▶ start_map(Start) ─▶ L (p, r), not scaled
                           │
           ┌───────────────┼──────────────────┬───────────────┐
     within_scatter   principal_map     relieff_weights     the frame
@@ -11,7 +11,7 @@
 A scatter is computed once and serves any number of maps: other shrinkages, other ranks.
 """
 
-from vicinal.metric._relief import feature_scale, relieff_weights
+from vicinal.metric._relief import diagonal_map, feature_scale, relieff_weights, rrelieff_weights
 from vicinal.metric.starts._discriminant import (
     SHRINKAGES,
     WithinScatter,
@@ -21,21 +21,22 @@ from vicinal.metric.starts._discriminant import (
     shrinkage_of,
     within_scatter,
 )
-from vicinal.metric.starts._maps import STARTS, Start, principal_map, start_map
-from vicinal.metric.starts._margin import scale_to_margin
+from vicinal.metric.starts._maps import STARTS, Start, check_map, principal_map, start_map
 
 __all__ = [
     "SHRINKAGES",
     "STARTS",
     "Start",
     "WithinScatter",
+    "check_map",
+    "diagonal_map",
     "discriminant_map",
     "discriminant_ratios",
     "feature_scale",
     "floor_variances",
     "principal_map",
     "relieff_weights",
-    "scale_to_margin",
+    "rrelieff_weights",
     "shrinkage_of",
     "start_map",
     "within_scatter",

@@ -9,13 +9,18 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric._relief import feature_scale, relieff_weights
+from vicinal.metric._relief import diagonal_map, relieff_weights
 from vicinal.metric.descent import Frame
-from vicinal.metric.starts._discriminant import discriminant_map, within_scatter
+from vicinal.metric.starts._discriminant import (
+    WithinScatter,
+    discriminant_map,
+    discriminant_ratios,
+    within_scatter,
+)
 
 # How within-class scatter is shrunk: the least expected error for Gaussian rows.
 SHRINKAGE = "oas"
-STARTS = ("identity", "standardised", "whitening", "pca", "lda", "relieff")
+STARTS = ("identity", "standardised", "whitening", "pca", "lda", "dann", "relieff")
 
 
 @dataclass(frozen=True)
@@ -31,17 +36,33 @@ class Start:
         return f"{self.name}{rank}"
 
 
+def check_map(init: AnyArray, n_features: int, n_components: int | None) -> FloatArray:
+    """Return an array given as a start; refuse other shapes than (n_components, n_features)."""
+    given = np.asarray(init, dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] != n_features or not np.isfinite(given).all():
+        raise ValueError(
+            f"init must be a name or a finite array of shape (n_components, {n_features}), got "
+            f"shape {given.shape}."
+        )
+    if n_components is not None and len(given) != n_components:
+        raise ValueError(
+            f"init has {len(given)} rows and n_components={n_components}; give one of them only, "
+            "or a start with so many rows."
+        )
+    return given
+
+
 def start_map(
     start: Start, X: AnyArray, codes: IntArray, frame: Frame, rng: np.random.Generator
 ) -> FloatArray:
     """Return the map L (p, r) a start names, for rows X (n, r) in a frame, not scaled.
 
     "identity" has the distances of the features as given, "standardised" and "zeros" those of the
-    frame; "whitening" and "pca" know the rows, "lda" and "relieff" their classes too.
+    frame; "whitening" and "pca" know the rows, "lda", "dann" and "relieff" their classes too.
     """
     width = X.shape[1]
     p = min(start.n_components or width, width)
-    if sparse.issparse(X) and start.name in ("whitening", "lda", "relieff"):
+    if sparse.issparse(X) and start.name in ("whitening", "lda", "dann", "relieff"):
         raise ValueError(
             f"init={start.name!r} needs dense rows; for sparse ones use init='pca' or 'identity', "
             "or make them dense."
@@ -54,8 +75,10 @@ def start_map(
         return whitening_map(X, p)
     if start.name == "lda":
         return discriminant_map(within_scatter(X, codes, len(frame.scale)), p, SHRINKAGE)
+    if start.name == "dann":
+        return adaptive_map(within_scatter(X, codes, len(frame.scale)), p)
     if start.name == "relieff":
-        return relief_map(X, codes, p)
+        return diagonal_map(relieff_weights(X, codes, n_jobs=1), p if p < width else None)
     return np.eye(p, width)
 
 
@@ -72,18 +95,22 @@ def principal_map(X: AnyArray, n_components: int, rng: np.random.Generator) -> F
     return np.ascontiguousarray(directions[:, ::-1][:, :n_components].T)
 
 
+def adaptive_map(scatter: WithinScatter, n_components: int) -> FloatArray:
+    """Return whitening within the classes, each direction scaled to its *whole* variance.
+
+    The rows a of (1) in ``_discriminant`` times √(1 + λ): LᵀL = S^{-1/2} (B + I) S^{-1/2} with
+    B = S^{-1/2} S_b S^{-1/2}, the global metric of discriminant adaptive nearest neighbours
+    [hastie1996]. Directions that part the classes count most, and none is lost.
+    """
+    whitened = discriminant_map(scatter, n_components, SHRINKAGE)
+    stretch = np.sqrt(1 + discriminant_ratios(scatter, whitened))
+    stretched: FloatArray = stretch[:, None] * whitened
+    return stretched
+
+
 def whitening_map(X: FloatArray, n_components: int) -> FloatArray:
     """Return principal directions scaled to unit variance, widest first; variances are shrunk."""
     together = within_scatter(X, np.zeros(len(X), np.int64), X.shape[1])
     whitened = discriminant_map(together, X.shape[1], SHRINKAGE)
     order = np.argsort(np.einsum("ij,ij->i", whitened, whitened), kind="stable")
     return np.ascontiguousarray(whitened[order[:n_components]])
-
-
-def relief_map(X: FloatArray, codes: IntArray, n_components: int) -> FloatArray:
-    """Return the diagonal map of ReliefF's weights (their square roots), the heaviest rows."""
-    weights = feature_scale(relieff_weights(X, codes, n_jobs=1))
-    heaviest = np.sort(np.argsort(-weights, kind="stable")[:n_components])
-    components = np.zeros((n_components, X.shape[1]))
-    components[np.arange(n_components), heaviest] = weights[heaviest]
-    return components

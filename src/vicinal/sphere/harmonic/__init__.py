@@ -22,10 +22,6 @@ from vicinal.sphere.harmonic._harmonics import spherical_harmonics
 from vicinal.sphere.harmonic._real_basis import to_e3nn_basis
 from vicinal.sphere.harmonic._rotations import (
     euler_to_matrix,
-    euler_to_quaternion,
-    matrix_to_euler,
-    matrix_to_quaternion,
-    quaternion_to_euler,
     quaternion_to_matrix,
     random_rotations,
 )
@@ -42,10 +38,6 @@ __all__ = [
     "check_input",
     "clebsch_gordan",
     "euler_to_matrix",
-    "euler_to_quaternion",
-    "matrix_to_euler",
-    "matrix_to_quaternion",
-    "quaternion_to_euler",
     "quaternion_to_matrix",
     "random_rotations",
     "so3_correlation",

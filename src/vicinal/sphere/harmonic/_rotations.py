@@ -1,7 +1,8 @@
-"""Rotations of space: Haar samples, and matrices ↔ ZYZ Euler angles ↔ unit quaternions.
+"""Rotations of space: Haar samples, and matrices from ZYZ Euler angles or unit quaternions.
 
 R(α, β, γ) = R_z(α) R_y(β) R_z(γ) with α, γ ∈ [0, 2π) and β ∈ [0, π]; a quaternion is
-(w, x, y, z) with w² + x² + y² + z² = 1, and q and −q are the same rotation.
+(w, x, y, z) with w² + x² + y² + z² = 1, and q and −q are the same rotation. The way back, from
+matrices, is scipy's ``Rotation.from_matrix``.
 """
 
 from __future__ import annotations
@@ -91,22 +92,6 @@ def euler_to_matrix(alpha: Tensor, beta: Tensor, gamma: Tensor) -> Tensor:
     return _about_z(alpha) @ _about_y(beta) @ _about_z(gamma)
 
 
-def matrix_to_euler(rotations: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute ZYZ angles (α, β, γ), each of shape (...), of rotation matrices.
-
-    At the poles (β = 0 or π) only α ± γ is determined, and γ = 0 is returned.
-    """
-    R = check_rotations(rotations)
-    sine = torch.hypot(R[..., 0, 2], R[..., 1, 2])
-    polar = sine < 4 * torch.finfo(R.dtype).eps
-    south = R[..., 2, 2] < 0
-    beta = torch.where(polar, south.to(R.dtype) * math.pi, torch.atan2(sine, R[..., 2, 2]))
-    at_pole = torch.atan2(-R[..., 0, 1], R[..., 1, 1])
-    alpha = torch.where(polar, at_pole, torch.atan2(R[..., 1, 2], R[..., 0, 2]))
-    gamma = torch.atan2(R[..., 2, 1], -R[..., 2, 0])
-    return _turn(alpha), beta, _turn(torch.where(polar, torch.zeros_like(gamma), gamma))
-
-
 def quaternion_to_matrix(quaternions: Tensor) -> Tensor:
     """Compute rotation matrices (..., 3, 3) from quaternions (..., 4), normalising them first."""
     (q,) = floating_alike(quaternions)
@@ -122,54 +107,6 @@ def quaternion_to_matrix(quaternions: Tensor) -> Tensor:
         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
     ]
     return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
-
-
-def matrix_to_quaternion(rotations: Tensor) -> Tensor:
-    """Compute unit quaternions (w, x, y, z), w ≥ 0, of rotation matrices.
-
-    The rows of 4 q qᵀ can be read off a rotation matrix without a square root; the one with the
-    largest diagonal entry is q itself up to its length, with nothing cancelled.
-    """
-    R = check_rotations(rotations)
-    outer = _quaternion_outer_product(R)
-    largest = torch.diagonal(outer, dim1=-2, dim2=-1).argmax(-1)
-    row = torch.take_along_dim(outer, largest[..., None, None], dim=-2).squeeze(-2)
-    q = row / torch.linalg.vector_norm(row, dim=-1, keepdim=True)
-    return torch.where(q[..., :1] < 0, -q, q)
-
-
-def _quaternion_outer_product(R: Tensor) -> Tensor:
-    """Compute 4 q qᵀ, shape (..., 4, 4), each entry linear in the matrix."""
-    xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
-    wx, wy, wz = (R[..., i, j] - R[..., j, i] for i, j in ((2, 1), (0, 2), (1, 0)))
-    xy, xz, yz = (R[..., i, j] + R[..., j, i] for i, j in ((1, 0), (0, 2), (2, 1)))
-    rows = [
-        [1 + xx + yy + zz, wx, wy, wz],
-        [wx, 1 + xx - yy - zz, xy, xz],
-        [wy, xy, 1 - xx + yy - zz, yz],
-        [wz, xz, yz, 1 - xx - yy + zz],
-    ]
-    return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
-
-
-def euler_to_quaternion(alpha: Tensor, beta: Tensor, gamma: Tensor) -> Tensor:
-    """Compute unit quaternions (..., 4) of ZYZ angles; w may be of either sign."""
-    alpha, beta, gamma = torch.broadcast_tensors(*floating_alike(alpha, beta, gamma))
-    total, difference = (alpha + gamma) / 2, (alpha - gamma) / 2
-    c, s = torch.cos(beta / 2), torch.sin(beta / 2)
-    parts = [c * total.cos(), -s * difference.sin(), s * difference.cos(), c * total.sin()]
-    return torch.stack(parts, dim=-1)
-
-
-def quaternion_to_euler(quaternions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute ZYZ angles (α, β, γ), each of shape (...), of quaternions (..., 4)."""
-    return matrix_to_euler(quaternion_to_matrix(quaternions))
-
-
-def _turn(angle: Tensor) -> Tensor:
-    """Bring an angle of (−π, π] into [0, 2π); a tiny negative one must not round up to 2π."""
-    turned = torch.where(angle < 0, angle + 2 * math.pi, angle)
-    return torch.where(turned >= 2 * math.pi, torch.zeros_like(turned), turned)
 
 
 def _about_z(angle: Tensor) -> Tensor:

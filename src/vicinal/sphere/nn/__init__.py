@@ -17,11 +17,15 @@ from vicinal.sphere.nn._files import (
     save_network,
     saveable,
 )
-from vicinal.sphere.nn._head import InvariantBatchNorm
+from vicinal.sphere.nn._head import InvariantBatchNorm, make_head
 from vicinal.sphere.nn._invariants import Invariants
 from vicinal.sphere.nn._linear import CovariantLinear
 from vicinal.sphere.nn._network import ClebschGordanNet
-from vicinal.sphere.nn._normalisation import CovariantBatchNorm, SampleNorm
+from vicinal.sphere.nn._normalisation import (
+    CovariantBatchNorm,
+    SampleNorm,
+    fix_statistics,
+)
 from vicinal.sphere.nn._product import ClebschGordanLayer
 
 __all__ = [
@@ -33,7 +37,9 @@ __all__ = [
     "Invariants",
     "SampleNorm",
     "equivariance_error",
+    "fix_statistics",
     "load_network",
+    "make_head",
     "precision_of",
     "read_configuration",
     "save_network",

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
 from vicinal.sphere.training import count_processes, sum_over_processes
 
+ACTIVATIONS = {"relu": nn.ReLU, "silu": nn.SiLU}
+
 
 class InvariantBatchNorm(nn.BatchNorm1d):
     """Batch normalisation whose statistics are those of all processes that train together.
 
-    Alone it is torch's own layer. (Torch's synchronised one refuses tensors on a CPU.)
+    Alone it is torch's own layer. (Torch's synchronised one refuses tensors on a CPU.) Where
+    ``fixed``, batches change nothing, see `fix_statistics`.
     """
+
+    fixed = False
+
+    def train(self, mode: bool = True) -> InvariantBatchNorm:
+        """Set the mode; fixed statistics are used in both."""
+        super().train(mode and not self.fixed)
+        return self
 
     def forward(self, values: Tensor) -> Tensor:
         """Normalise each feature of (batch, features, ...)."""
@@ -45,9 +58,20 @@ class InvariantBatchNorm(nn.BatchNorm1d):
         self.num_batches_tracked.add_(1)
 
 
-def make_head(n_inputs: int, width: int, n_outputs: int, dropout: float = 0.0) -> nn.Sequential:
-    """Return batch norm, a hidden layer with ReLU, and the output layer."""
-    parts: list[nn.Module] = [InvariantBatchNorm(n_inputs), nn.Linear(n_inputs, width), nn.ReLU()]
-    if dropout:
-        parts.append(nn.Dropout(dropout))
-    return nn.Sequential(*parts, nn.Linear(width, n_outputs))
+def make_head(
+    n_inputs: int,
+    widths: Sequence[int],
+    n_outputs: int,
+    *,
+    dropout: float = 0.0,
+    activation: str = "relu",
+) -> nn.Sequential:
+    """Return batch norm, hidden layers of these widths, and the output layer."""
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}.")
+    parts: list[nn.Module] = [InvariantBatchNorm(n_inputs)]
+    for before, width in pairwise((n_inputs, *widths)):
+        parts += [nn.Linear(before, width), ACTIVATIONS[activation]()]
+        if dropout:
+            parts.append(nn.Dropout(dropout))
+    return nn.Sequential(*parts, nn.Linear((n_inputs, *widths)[-1], n_outputs))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -39,7 +39,7 @@ class ClebschGordanNet(nn.Module):
     n_layers : int, optional
         How many Clebsch–Gordan layers; not needed where ``hidden`` lists them.
     n_outputs : int, default=10
-    pairs : {"ordered", "unordered", "tree", "channelwise"}, default="ordered"
+    pairs : {"ordered", "unordered", "channelwise"}, default="ordered"
         Which fragments meet in a product, see `ClebschGordanLayer`.
     normalisation : {"both", "batch", "sample", "none"}, default="both"
         After every layer: `CovariantBatchNorm`, `SampleNorm`, or one after the other. Without the
@@ -50,8 +50,10 @@ class ClebschGordanNet(nn.Module):
         Add each layer's input to its output.
     real : bool, default=False
         Real weights, which keep the symmetry of real signals.
-    width : int, default=256
-        Of the head's hidden layer.
+    width : int or sequence of int, default=256
+        Of the head's hidden layers.
+    activation : {"relu", "silu"}, default="relu"
+        Between them.
     dropout : float, default=0
         In the head.
     backend : str, default="auto"
@@ -77,11 +79,13 @@ class ClebschGordanNet(nn.Module):
         invariants: str = "scalars",
         residual: bool = False,
         real: bool = False,
-        width: int = 256,
+        width: int | Sequence[int] = 256,
+        activation: str = "relu",
         dropout: float = 0.0,
         backend: str = "auto",
     ) -> None:
         super().__init__()
+        widths = (width,) if isinstance(width, int) else tuple(width)
         self.type_in = FragmentType(type_in)
         self.types = (self.type_in, *_list_types(hidden, n_layers))
         self.settings = {
@@ -93,7 +97,8 @@ class ClebschGordanNet(nn.Module):
             "invariants": invariants,
             "residual": residual,
             "real": real,
-            "width": width,
+            "width": list(widths),
+            "activation": activation,
             "dropout": dropout,
         }
         self.input_norm = _make_norm(self.type_in, normalisation)
@@ -105,7 +110,9 @@ class ClebschGordanNet(nn.Module):
         )
         self.norms = nn.ModuleList(_make_norm(of, normalisation) for of in self.types[1:])
         self.invariants = Invariants(self.types, kind=invariants)
-        self.head = make_head(self.invariants.n_features, width, n_outputs, dropout)
+        self.head = make_head(
+            self.invariants.n_features, widths, n_outputs, dropout=dropout, activation=activation
+        )
 
     @classmethod
     def for_mnist(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
+from vicinal.sphere.nn._head import InvariantBatchNorm
 from vicinal.sphere.training import sum_over_processes
 
 
@@ -17,6 +20,7 @@ class CovariantBatchNorm(nn.Module):
     The mean square of a whole fragment does not depend on how the sample is turned, so the layer
     commutes with every rotation. There is no mean to subtract and nothing is learned. In training
     v is the batch's (all processes' where several train together), in evaluation a running mean.
+    Where ``fixed``, batches change nothing, see `fix_statistics`.
 
     Parameters
     ----------
@@ -32,6 +36,7 @@ class CovariantBatchNorm(nn.Module):
         In the state_dict.
     """
 
+    fixed = False
     running_variance: Tensor
     channel_of_row: Tensor
     entries: Tensor
@@ -52,7 +57,8 @@ class CovariantBatchNorm(nn.Module):
     def forward(self, fragments: Fragments) -> Fragments:
         """Return the fragments divided by their channel's standard deviation."""
         check_input("CovariantBatchNorm", self.type_in, fragments, self.running_variance)
-        variance = self._batch_variance(fragments) if self.training else self.running_variance
+        moving = self.training and not self.fixed
+        variance = self._batch_variance(fragments) if moving else self.running_variance
         scale = torch.rsqrt(variance + self.eps)[self.channel_of_row]
         return Fragments(self.type_in, fragments.packed * scale[:, None])
 
@@ -117,3 +123,25 @@ class SampleNorm(nn.Module):
     def extra_repr(self) -> str:
         """Return what printing the module shows."""
         return f"{self.type_in.to_irreps()}, eps={self.eps}"
+
+
+def fix_statistics(network: nn.Module, inputs: Any) -> None:
+    """Give every batch norm of a network the statistics of these inputs, and keep them there.
+
+    In a regression the statistics of a batch are noise in its answers, larger than what is left to
+    learn in the end; and a running mean of weights does not go with those of the newest ones.
+    """
+    norms = [
+        part
+        for part in network.modules()
+        if isinstance(part, CovariantBatchNorm | InvariantBatchNorm)
+    ]
+    kept = [norm.momentum for norm in norms]
+    for norm in norms:
+        norm.fixed, norm.momentum = False, 1.0
+    network.train()
+    with torch.no_grad():
+        network(inputs)
+    for norm, momentum in zip(norms, kept, strict=True):
+        norm.fixed, norm.momentum = True, momentum
+    network.train()

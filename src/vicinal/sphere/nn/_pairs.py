@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -12,7 +11,7 @@ import numpy as np
 from vicinal._types import IntArray
 from vicinal.sphere.harmonic import FragmentType
 
-PAIRS = ("ordered", "unordered", "tree", "channelwise")
+PAIRS = ("ordered", "unordered", "channelwise")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +87,10 @@ def make_pairing(type_in: FragmentType, type_out: FragmentType, pairs: str) -> P
     Parameters
     ----------
     type_in, type_out : FragmentType
-    pairs : {"ordered", "unordered", "tree", "channelwise"}
+    pairs : {"ordered", "unordered", "channelwise"}
         "ordered": a weight for each (l1, i), (l2, j), in either order. "unordered": one for both
-        orders, none for products that are zero. "tree": of the unordered pairs of degrees only a
-        spanning tree of least cost for each output degree, O(L) instead of O(L²) pairs, with all
-        squares for l = 0. "channelwise": unordered pairs of degrees, channel i only with channel i.
+        orders, none for products that are zero. "channelwise": unordered pairs of degrees,
+        channel i only with channel i.
     """
     if pairs not in PAIRS:
         raise ValueError(f"pairs must be one of {', '.join(PAIRS)}, got {pairs!r}.")
@@ -130,44 +128,7 @@ def _choose(
         for l2 in (l for l in present if l <= l1):
             degrees = degrees_between(l1, l2, type_out.l_max)
             chosen[l1, l2] = tuple(l for l in degrees if type_out[l])
-    if pairs == "tree":
-        kept = {(l, *edge) for l, t in enumerate(type_out.tau) if t for edge in _tree(present, l)}
-        chosen = {
-            pair: tuple(l for l in degrees if (l, *pair) in kept)
-            for pair, degrees in chosen.items()
-        }
     return {pair: degrees for pair, degrees in chosen.items() if degrees}
-
-
-def _tree(present: list[int], l: int) -> list[tuple[int, int]]:
-    """Return a spanning forest of least cost of the degrees, joined where a product has degree l.
-
-    Kruskal's algorithm; the cost of an edge is the number of non-zero coefficients. Only squares
-    have degree 0, and a square joins nothing, so for l = 0 all squares are kept.
-    """
-    if l == 0:
-        return [(l1, l1) for l1 in present]
-    edges = [(l1, l2) for l1 in present for l2 in present if l2 < l1 and l1 - l2 <= l <= l1 + l2]
-    edges.sort(key=lambda edge: (count_terms(edge[0], edge[1], l), edge))
-    if not edges:  # a single degree, or none that join: its square is all there is
-        return [(l1, l1) for l1 in present if l <= 2 * l1]
-    root = {l1: l1 for l1 in present}
-    kept = []
-    for l1, l2 in edges:
-        if root[l1] != root[l2]:
-            kept.append((l1, l2))
-            merged = root[l2]
-            root = {node: root[l1] if of == merged else of for node, of in root.items()}
-    return kept
-
-
-def count_terms(l1: int, l2: int, l: int) -> int:
-    """Return how many (m1, m2) have |m1 + m2| ≤ l: the terms of one product."""
-    return sum(min(l2, l - m1) - max(-l2, -l - m1) + 1 for m1 in _reaching(l1, l2, l))
-
-
-def _reaching(l1: int, l2: int, l: int) -> Iterator[int]:
-    return (m1 for m1 in range(-l1, l1 + 1) if abs(m1) <= l2 + l)
 
 
 def _make_blocks(

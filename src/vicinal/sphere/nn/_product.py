@@ -27,12 +27,11 @@ class ClebschGordanLayer(nn.Module):
     Parameters
     ----------
     type_in, type_out : FragmentType
-    pairs : {"ordered", "unordered", "tree", "channelwise"}
+    pairs : {"ordered", "unordered", "channelwise"}
         Which fragments meet. "ordered" has a weight for each pair in either order, as published;
         swapping the factors only changes the sign by (−1)^(l1+l2−l), so the two weights are added
         before the product and it costs what "unordered" costs, which has one weight for both.
-        "tree" keeps, for each output degree, a spanning tree of least cost of the pairs of
-        degrees; "channelwise" multiplies channel i with channel i only.
+        "channelwise" multiplies channel i with channel i only.
     residual : bool
         Add the input to the output: as it is where both types are equal, else through a
         CovariantLinear on the degrees they share.

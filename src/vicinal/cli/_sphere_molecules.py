@@ -1,0 +1,128 @@
+"""``vicinal sphere train qm7`` and ``vicinal sphere predict`` on molecules."""
+
+from __future__ import annotations
+
+import hashlib
+import json as json_format
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vicinal.cli._console import explain_stop, make_console
+from vicinal.cli._options import csv_text, print_text, working, write_file, write_json
+from vicinal.cli._sphere import TrainingDisplay
+from vicinal.runs import RUNS, RunFolder
+from vicinal.sphere.molecules import (
+    FOLDS,
+    RIVALS,
+    MoleculeOutcome,
+    MoleculeSetting,
+    RivalOutcome,
+    are_of_molecules,
+    predict_molecules,
+    read_xyz,
+    run_on_molecules,
+    run_rivals,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def train_molecules(
+    setting: MoleculeSetting,
+    fold: str,
+    rivals: Sequence[str],
+    out: Path | None,
+    console: Console,
+    *,
+    fresh: bool,
+    json: Path | None,
+) -> None:
+    """Train and test on one published fold or on all, rivals after the networks; print errors."""
+    folds = _read_folds(fold)
+    for name in rivals:
+        if name not in RIVALS:
+            raise ValueError(f"--rivals {name}: there are {', '.join(RIVALS)}.")
+    folder = out or RUNS / _folder_name(setting)
+    found: list[MoleculeOutcome | RivalOutcome] = []
+    with (
+        explain_stop(console, folder),
+        RunFolder(folder, setting.configuration(), fresh=fresh),
+        TrainingDisplay(console, _kcal) as display,
+    ):
+        for number in folds:
+            chosen = replace(setting, fold=number)
+            place = folder / f"fold-{number}"
+            display.say(f"fold {number}")
+            found.append(run_on_molecules(chosen, place, listener=display, say=display.say))
+            found += run_rivals(rivals, chosen, display.say)
+        records = [outcome.record() for outcome in found]
+        write_json(folder / "results.json", {"records": records})
+    write_json(json, {"records": records})
+    _show(records, folder)
+
+
+def predict_energies(network: Path, data: Path, out: Path | None, json: Path | None) -> None:
+    """Print the energies of the molecules of an XYZ file, with their spread over networks."""
+    if not are_of_molecules(network):
+        raise ValueError(f"{network} is a network on images, and {data} holds molecules.")
+    with working(f"reading {data}"):
+        molecules = read_xyz(data)
+    with working(f"predicting {len(molecules):,} molecules"):
+        found = predict_molecules(network, molecules)
+    spread = found.spread
+    header = ("row", "energy", *(() if spread is None else ("spread",)))
+    columns = [found.mean, *([] if spread is None else [spread])]
+    rows = [
+        (row, *(round(float(value), 3) for value in values))
+        for row, values in enumerate(zip(*columns, strict=True))
+    ]
+    records = [dict(zip(header, row, strict=True)) for row in rows]
+    write_json(json, {"n_networks": len(found.by_network), "predictions": records})
+    if out is None:
+        print_text(csv_text(header, rows))
+    else:
+        write_file(out, csv_text(header, rows))
+
+
+def _read_folds(text: str) -> list[int]:
+    if text == "all":
+        return list(range(FOLDS))
+    if text not in map(str, range(FOLDS)):
+        raise ValueError(f"--fold {text}: take 0 to {FOLDS - 1}, or all.")
+    return [int(text)]
+
+
+def _folder_name(setting: MoleculeSetting) -> str:
+    text = json_format.dumps(setting.configuration(), sort_keys=True)
+    return f"sphere-qm7-{setting.preset}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _kcal(value: float) -> str:
+    return f"{value:.2f} kcal/mol"
+
+
+def _show(records: list[dict[str, Any]], folder: Path) -> None:
+    console = make_console()
+    for method in dict.fromkeys(record["method"] for record in records):
+        mine = [record for record in records if record["method"] == method]
+        for record in mine:
+            _print(console, f"{method}, fold {record['fold']}", record)
+        if len(mine) > 1:
+            mean = {
+                key: sum(record[key] for record in mine) / len(mine)
+                for key in ("mae", "rmse", "cpu_seconds")
+            }
+            _print(console, f"{method}, mean of {len(mine)} folds", mean)
+    console.print(f"networks: {folder}", markup=False, soft_wrap=True)
+
+
+def _print(console: Console, title: str, errors: dict[str, Any]) -> None:
+    console.print(
+        f"{title}: MAE {errors['mae']:.2f}, RMSE {errors['rmse']:.2f} kcal/mol "
+        f"({errors['cpu_seconds']:.0f} CPU s)",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,176 @@
+"""A batch as losses see it: queries, the points they may use, and distances between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from vicinal._types import BoolArray, FloatArray, IntArray
+
+# Entries of a block of distances: memory stays bounded whatever the number of references.
+BLOCK_ENTRIES = 1 << 22
+
+# What turns (m, p) queries and (n, p) references into (m, n) distances.
+Distance = Callable[[Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Queries (m, p), references (n, p), their targets (m,) and (n,), and who may use whom.
+
+    ``itself`` says that the references are the batch, of which no row is its own neighbour;
+    ``pairs`` (2, s), where given, are the only (query, reference) pairs there are.
+    """
+
+    queries: Tensor
+    references: Tensor
+    targets: Tensor
+    reference_targets: Tensor
+    itself: bool
+    pairs: IntArray | None = None
+
+    def blocks(self, distance: Distance | None) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield blocks of queries and their distances (b, n) without gradient, inf where barred."""
+        m, n = len(self.queries), len(self.references)
+        size = max(1, BLOCK_ENTRIES // max(n, 1))
+        plain = _Squared(self) if distance is None else None
+        for first in range(0, m, size):
+            rows = slice(first, min(first + size, m))
+            if plain is not None:
+                block = plain.block(rows)
+            else:
+                assert distance is not None
+                with torch.no_grad():
+                    block = _to_numpy(distances(distance, self.queries[rows], self.references))
+            yield rows, self._bar(rows, block)
+
+    def _bar(self, rows: slice, block: FloatArray) -> FloatArray:
+        if np.isnan(block).any():
+            raise ValueError(
+                "some distances between embeddings are not numbers; the network has diverged: use "
+                "a smaller learning rate, or clip its gradients."
+            )
+        if self.itself:
+            own = np.arange(rows.start, rows.stop)
+            block[own - rows.start, own] = np.inf
+        if self.pairs is not None:
+            queries, points = self.pairs
+            inside = (queries >= rows.start) & (queries < rows.stop)
+            barred = np.ones(block.shape, bool)
+            barred[queries[inside] - rows.start, points[inside]] = False
+            block[barred] = np.inf
+        return block
+
+    def pair_distances(
+        self, distance: Distance | None, queries: IntArray, points: IntArray
+    ) -> Tensor:
+        """Return the distances (s,) of pairs, with gradient."""
+        device = self.queries.device
+        left, right = (torch.from_numpy(part).to(device) for part in (queries, points))
+        if distance is not None:
+            return distances(distance, self.queries, self.references)[left, right]
+        gaps = self.queries[left] - self.references[right]
+        return (gaps * gaps).sum(dim=1)
+
+
+class _Squared:
+    """Squared Euclidean distances in float64 about the references' mean, block by block."""
+
+    def __init__(self, batch: Batch) -> None:
+        references = _to_numpy(batch.references)
+        centre = references.mean(axis=0)
+        self.queries, self.references = _to_numpy(batch.queries) - centre, references - centre
+        self.norms = [np.einsum("ij,ij->i", part, part) for part in (self.queries, self.references)]
+
+    def block(self, rows: slice) -> FloatArray:
+        found: FloatArray = self.queries[rows] @ self.references.T
+        found *= -2
+        found += self.norms[0][rows, None]
+        found += self.norms[1]
+        return np.maximum(found, 0, out=found)
+
+
+def distances(distance: Distance, queries: Tensor, references: Tensor) -> Tensor:
+    """Return (m, n) distances; a similarity of pytorch-metric-learning counts with a minus."""
+    found = distance(queries, references)
+    return -found if getattr(distance, "is_inverted", False) else found
+
+
+def _to_numpy(tensor: Tensor) -> FloatArray:
+    values: FloatArray = tensor.detach().to("cpu", torch.float64).numpy()
+    return values
+
+
+def read_batch(
+    embeddings: Tensor,
+    labels: Tensor,
+    indices_tuple: Sequence[Tensor] | None,
+    ref_emb: Tensor | None,
+    ref_labels: Tensor | None,
+) -> Batch:
+    """Return the batch a loss was called with; refuse shapes that do not fit together."""
+    _check_side("embeddings", embeddings, "labels", labels)
+    if (ref_emb is None) != (ref_labels is None):
+        raise ValueError("ref_emb and ref_labels come together: give both, or neither.")
+    itself = ref_emb is None or ref_emb is embeddings
+    references, targets = embeddings, labels
+    if ref_emb is not None and ref_labels is not None:
+        _check_side("ref_emb", ref_emb, "ref_labels", ref_labels)
+        references, targets = ref_emb, ref_labels
+    if references.shape[1] != embeddings.shape[1]:
+        raise ValueError(
+            f"embeddings have {embeddings.shape[1]} columns and ref_emb {references.shape[1]}; "
+            "queries and references must lie in one space."
+        )
+    pairs = None if indices_tuple is None else mined_pairs(indices_tuple)
+    return Batch(embeddings, references, labels, targets, itself, pairs)
+
+
+def _check_side(name: str, embeddings: Any, labels_name: str, labels: Any) -> None:
+    if not isinstance(embeddings, Tensor) or embeddings.ndim != 2:
+        shape = tuple(getattr(embeddings, "shape", ()))
+        raise ValueError(f"{name} must be a tensor of shape (rows, columns), got shape {shape}.")
+    if not embeddings.is_floating_point():
+        raise ValueError(f"{name} must hold floats, got {embeddings.dtype}.")
+    if not isinstance(labels, Tensor) or labels.shape != embeddings.shape[:1]:
+        shape = tuple(getattr(labels, "shape", ()))
+        raise ValueError(
+            f"{labels_name} must be a tensor of shape ({len(embeddings)},), one to a row of "
+            f"{name}; got shape {shape}."
+        )
+
+
+def mined_pairs(indices_tuple: Sequence[Tensor]) -> IntArray:
+    """Return (2, s) pairs of triplets (a, p, n) or of pairs (a, p, a', n), as miners name them."""
+    parts = [part.detach().to("cpu").numpy() for part in indices_tuple]
+    if len(parts) == 3:
+        anchors, positives, negatives = parts
+        return np.stack([np.tile(anchors, 2), np.concatenate([positives, negatives])])
+    if len(parts) == 4:
+        return np.stack([np.concatenate(parts[::2]), np.concatenate(parts[1::2])])
+    raise ValueError(
+        f"indices_tuple must have three parts (triplets) or four (pairs), got {len(parts)}."
+    )
+
+
+def class_codes(batch: Batch) -> tuple[IntArray, IntArray, int]:
+    """Return the classes of queries and of references as 0..R−1, and R."""
+    for name, labels in (("labels", batch.targets), ("ref_labels", batch.reference_targets)):
+        if labels.is_floating_point() or labels.is_complex():
+            raise ValueError(f"{name} must be whole numbers, a class to a row; got {labels.dtype}.")
+    sides = [part.detach().to("cpu").numpy() for part in (batch.targets, batch.reference_targets)]
+    classes, codes = np.unique(np.concatenate(sides), return_inverse=True)
+    codes = codes.astype(np.int32)
+    return codes[: len(sides[0])], codes[len(sides[0]) :], len(classes)
+
+
+def feasible_mean(losses: Tensor, feasible: BoolArray, batch: Batch) -> Tensor:
+    """Return the mean loss of the rows that have one; a zero with gradient where none has."""
+    if not feasible.any():
+        return batch.queries.sum() * 0 + batch.references.sum() * 0
+    return losses.sum() / int(feasible.sum())

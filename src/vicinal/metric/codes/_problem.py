@@ -1,0 +1,230 @@
+"""The problem of codes: gerrymandering of relaxed bits among the rows of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+
+from vicinal._kernels._forces import add_forces
+from vicinal._kernels._targeted import infer_sets, new_inferred
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.metric.codes._encoder import query_scale
+from vicinal.metric.codes._layers import Layers
+from vicinal.metric.descent import Adam, Descent
+from vicinal.metric.gerrymander import part
+from vicinal.metric.inference import SignedPairs, sets_difference
+from vicinal.metric.selection import vote_losses
+
+# Margins, as shares of the bits, and rates relative to the start, to choose from.
+MARGINS, RATES = (0.03, 0.1), (0.05,)
+# Rows of a step, which are each other's neighbours.
+BATCH = 512
+# The norm of a typical row: weights of all layers are then of one size.
+NORM = 16.0
+
+
+@dataclass(frozen=True)
+class HammingOptions:
+    """What the learner was told; None is what it chooses on inner splits."""
+
+    layers: Layers
+    relaxation: str
+    asymmetric: bool
+    n_neighbors: int
+    costs: FloatArray
+    margin: float | None
+    balance: float
+    dropout: float
+    learning_rate: float | None
+    max_iter: int
+    tol: float
+    n_threads: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class HammingSetting:
+    """What inner splits choose: a margin in bits and a rate."""
+
+    margin: float
+    rate: float
+
+    def label(self) -> str:
+        """Return a short description for progress lines."""
+        return f"margin {self.margin:g} bits, rate {self.rate:g}"
+
+    def describe(self) -> dict[str, Any]:
+        """Return its values by the names users know."""
+        return {"margin": self.margin, "learning_rate": self.rate}
+
+
+@dataclass
+class HammingObjective:
+    """mean_i L_i of D = ¼‖a_i − b_j‖² between relaxed codes, and ½ β ‖mean code‖².
+
+    Parameters are (1, P), or (2, P) for queries and database. The sets of a row are sought among
+    the other rows of its step.
+    """
+
+    X: FloatArray
+    codes: IntArray
+    options: HammingOptions
+    costs: FloatArray
+    weights: FloatArray | None
+    rng: np.random.Generator
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the loss is summed over."""
+        return len(self.X)
+
+    def look(self, parameters: FloatArray, epoch: int) -> None:
+        """Look at nothing: the rows of a step are each other's candidates."""
+
+    def infer(self, parameters: FloatArray, rows: IntArray) -> SignedPairs:
+        """Return the signed pairs of the rows among themselves, as places in ``rows``."""
+        relaxed = [self.relax(self._project(side, rows)[0]) / 2 for side in parameters]
+        left, right = relaxed[0], relaxed[-1]
+        squared_distances = np.einsum("ij,ij->i", left, left)[:, None] - 2 * left @ right.T
+        squared_distances += np.einsum("ij,ij->i", right, right)
+        np.maximum(squared_distances, 0, out=squared_distances)
+        np.fill_diagonal(squared_distances, np.inf)
+        k = min(self.options.n_neighbors, max(1, len(rows) - 1))
+        found = new_inferred(len(rows), k)
+        codes = self.codes[rows].astype(np.int32)
+        labels = np.broadcast_to(codes, squared_distances.shape).copy()
+        infer_sets(squared_distances, labels, codes, k, self.costs, *found)
+        return replace(sets_difference(found, np.arange(len(rows))), rows=rows)
+
+    def gradient(
+        self, parameters: FloatArray, sets: SignedPairs, part: slice
+    ) -> tuple[float, FloatArray]:
+        """Return the summed loss of the step and the gradient of its mean."""
+        rows = sets.rows
+        n = len(rows)
+        places = replace(sets, rows=np.arange(n))
+        queries, points, signs = places.pairs(slice(0, n))
+        weights = signs.astype(self.X.dtype) / self.X.dtype.type(2 * n)
+        loss = sets.loss
+        if self.weights is not None:
+            weights *= self.weights[rows[queries]].astype(self.X.dtype)
+            loss = loss * self.weights[rows]
+        passes = [self._project(side, rows, drop=True) for side in parameters]
+        relaxed = [self.relax(projected) for projected, _, _ in passes]
+        forces = [np.zeros_like(code) for code in relaxed]
+        add_forces(relaxed[0], relaxed[-1], queries, points, weights, forces[0], forces[-1])
+        total, gradient = float(loss.sum()), np.empty_like(parameters)
+        for number, (projected, inputs, masks) in enumerate(passes):
+            mean = relaxed[number].mean(axis=0)
+            balance = self.X.dtype.type(self.options.balance)
+            total += n * 0.5 * float(balance * mean @ mean)
+            outer = (forces[number] + balance * mean / n) * self.slope(projected)
+            gradient[number] = self.options.layers.backward(
+                parameters[number], inputs, outer, masks
+            )
+        return total, gradient
+
+    def _project(self, side: FloatArray, rows: IntArray, drop: bool = False) -> Any:
+        options, masks = self.options, None
+        if drop and options.dropout and len(options.layers.widths) > 2:
+            kept = self.rng.random((len(rows), options.layers.widths[1])) >= options.dropout
+            masks = (kept / (1 - options.dropout)).astype(self.X.dtype)
+        return *options.layers.forward(side, self.X[rows], masks), masks
+
+    def relax(self, projected: FloatArray) -> FloatArray:
+        """Return what stands for the sign while learning: tanh, or the identity within [−1, 1]."""
+        if self.options.relaxation == "tanh":
+            return np.tanh(projected)
+        return np.clip(projected, -1, 1)
+
+    def slope(self, projected: FloatArray) -> FloatArray:
+        """Return the derivative of :meth:`relax`."""
+        if self.options.relaxation == "tanh":
+            slope: FloatArray = 1 - np.tanh(projected) ** 2
+            return slope
+        return (np.abs(projected) < 1).astype(projected.dtype)
+
+    def settle(self, parameters: FloatArray) -> FloatArray:
+        """Return the parameters as they are."""
+        return parameters
+
+    def components(self, parameters: FloatArray) -> FloatArray:
+        """Return the parameters, which are the maps."""
+        return parameters
+
+
+@dataclass(frozen=True)
+class HammingProblem:
+    """Rows (n, d) about their mean and of norm 16, their classes, and what was asked of them."""
+
+    X: FloatArray
+    labels: IntArray
+    options: HammingOptions
+    weights: FloatArray | None = None
+    groups: AnyArray | None = None
+    _begun: dict[str, FloatArray] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.labels)
+
+    def take(self, rows: IntArray) -> Self:
+        """Return the problem of some of the rows."""
+        weights, groups = (
+            None if part is None else part[rows] for part in (self.weights, self.groups)
+        )
+        k = min(self.options.n_neighbors, max(1, len(rows) - 1))
+        return replace(
+            self, X=self.X[rows], labels=self.labels[rows], weights=weights, groups=groups,
+            options=replace(self.options, n_neighbors=k),
+        )  # fmt: skip
+
+    def settings(self) -> list[HammingSetting]:
+        """Return every combination of the settings that were left open."""
+        told, bits = self.options, self.options.layers.widths[-1]
+        margins = [share * bits for share in MARGINS] if told.margin is None else [told.margin]
+        rates = RATES if told.learning_rate is None else (told.learning_rate,)
+        return [HammingSetting(margin, rate) for margin, rate in product(margins, rates)]
+
+    def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
+        """Return a descent at random weights."""
+        rng = np.random.default_rng(seed)
+        start = self.options.layers.draw(NORM, rng, self.X.dtype.type)[None]
+        rate = setting.rate * float(np.sqrt(np.mean(start**2)))
+        if self.options.asymmetric:
+            start = np.repeat(start, 2, axis=0)
+        objective = HammingObjective(
+            self.X,
+            self.labels,
+            self.options,
+            setting.margin * self.options.costs,
+            self.weights,
+            rng,
+        )
+        descent = Descent(
+            objective, Adam(rate), start, self.options.max_iter, rng, tol=self.options.tol,
+            n_steps=max(1, self.n_rows // BATCH),
+        )  # fmt: skip
+        return part(descent) if self.options.asymmetric else descent
+
+    def map_database(self, components: FloatArray) -> FloatArray:
+        """Return the rows' codes, −½ and ½."""
+        projected, _ = self.options.layers.forward(components[-1], self.X)
+        return np.where(projected > 0, 0.5, -0.5).astype(self.X.dtype)
+
+    def map_queries(self, components: FloatArray) -> FloatArray:
+        """Return what queries are before they are bits."""
+        projected, _ = self.options.layers.forward(components[0], self.X)
+        return np.tanh(projected * query_scale(projected)) / 2
+
+    def score(self, components: FloatArray, held: HammingProblem) -> FloatArray:
+        """Return the loss of each held-out row, voted on by these rows."""
+        return vote_losses(
+            self.map_database(components), held.map_queries(components), self.labels, held.labels,
+            self.options.costs, self.options.n_neighbors, n_threads=self.options.n_threads,
+        )  # fmt: skip

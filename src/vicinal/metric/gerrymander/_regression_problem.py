@@ -1,0 +1,295 @@
+"""The problem of numeric targets: sets whose mean is right, scored by the error of the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.metric.candidates import nearest_rows
+from vicinal.metric.descent import STEPS, Adam, Descent, Frame
+from vicinal.metric.gerrymander._objective import PairedObjective, sides
+from vicinal.metric.gerrymander._parted import part
+from vicinal.metric.inference import SignedPairs, sets_difference, target_sets
+from vicinal.metric.starts import Start, diagonal_map, rrelieff_weights, start_map
+
+# γ/k to choose from: what an error of one deviation of the target counts, in units of the squared
+# distance to the k-th neighbour at the start.
+UNITS = (0.1,)
+RATES = (0.1,)
+# Sets hold as many rows as the mean is of, or so many times as many: less noise, less detail.
+SIZES = (1, 4)
+BATCHES = (16, 64, 256)
+# Targets are cut into so many slices of equal size where a start asks for classes.
+SLICES = 10
+# Directions of a start that looks at few: with noise in all of them fewer are better.
+FEW = 2
+# Rows an epoch takes neighbours from at most, drawn anew each time: an epoch is linear in the rows.
+REFERENCES = 5000
+# Rows whose neighbours tell the size of a start, and entries of a block of distances.
+PROBES, BLOCK_ENTRIES = 256, 1 << 20
+
+
+@dataclass(frozen=True)
+class RegressionOptions:
+    """What the learner was told; None is what it chooses on inner splits.
+
+    ``batch_size`` 0 stands for a sixteenth of the rows.
+    """
+
+    n_neighbors: int
+    set_size: int | None
+    n_components: int | None
+    asymmetric: bool
+    sets: Any
+    gamma: float | None
+    epsilon: float
+    init: Any
+    learning_rate: float | None
+    batch_size: int | None
+    max_iter: int
+    tol: float
+    n_threads: int
+    seed: int
+    regularizer: None = None
+
+
+@dataclass(frozen=True)
+class RegressionSetting:
+    """What inner splits choose: a start, a rate, the size of sets, γ, and the rows of a step."""
+
+    start: Start
+    rate: float
+    set_size: int
+    gamma: float
+    batch_size: int
+
+    def label(self) -> str:
+        """Return a short description for progress lines."""
+        rows = f", {self.batch_size} rows a step" if self.batch_size else ""
+        sets = f"sets of {self.set_size}, γ {self.gamma:g}"
+        return f"{self.start.label()}, rate {self.rate:g}, {sets}{rows}"
+
+    def describe(self) -> dict[str, Any]:
+        """Return its values by the names users know."""
+        return {
+            "init": self.start.label(),
+            "learning_rate": self.rate,
+            "set_size": self.set_size,
+            "gamma": self.gamma,
+            "batch_size": self.batch_size,
+        }
+
+
+@dataclass
+class RegressionObjective(PairedObjective):
+    """mean_i w_i L_i over rows X (n, d) with targets ``y`` (n,), of one map or of two stacked ones.
+
+    Neighbours are sought among ``references``, all rows or the sample of the epoch.
+    """
+
+    X: AnyArray
+    y: FloatArray
+    options: RegressionOptions
+    set_size: int
+    unit: float
+    weights: FloatArray | None = None
+    regularization: float = 0.0
+    references: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def look(self, parameters: FloatArray, epoch: int) -> None:
+        """Draw the rows of an epoch that may be neighbours."""
+        n = self.n_rows
+        if n <= REFERENCES:
+            self.references = np.arange(n)
+            return
+        rng = np.random.default_rng([self.options.seed, epoch])
+        self.references = np.sort(rng.choice(n, REFERENCES, replace=False))
+
+    def infer(self, parameters: FloatArray, rows: IntArray) -> SignedPairs:
+        """Return the signed pairs of the rows, their sets sought among all references."""
+        maps = sides(parameters)
+        points = np.ascontiguousarray(self.X[self.references] @ maps[-1].T)
+        centre = points.mean(axis=0)
+        points -= centre
+        squared_norms = np.einsum("ij,ij->i", points, points)
+        size = max(1, BLOCK_ENTRIES // len(points))
+        found = [
+            self._infer_block(parameters, rows[first : first + size], points, squared_norms, centre)
+            for first in range(0, len(rows), size)
+        ]
+        return found[0] if len(found) == 1 else joined(found)
+
+    def _infer_block(
+        self,
+        parameters: FloatArray,
+        rows: IntArray,
+        points: FloatArray,
+        squared_norms: FloatArray,
+        centre: FloatArray,
+    ) -> SignedPairs:
+        queries = self.X[rows] @ sides(parameters)[0].T - centre
+        squared_distances = squared_norms - 2 * queries @ points.T
+        squared_distances += np.einsum("ij,ij->i", queries, queries)[:, None]
+        np.maximum(squared_distances, 0, out=squared_distances)
+        place = np.searchsorted(self.references, rows)
+        itself = self.references[np.minimum(place, len(points) - 1)] == rows
+        squared_distances[np.flatnonzero(itself), place[itself]] = np.inf
+        options = self.options
+        known = self.y[self.references]
+        inferred = target_sets(
+            squared_distances, self.y[rows], known, self.set_size, self.unit,
+            sets=options.sets, epsilon=options.epsilon, seed=options.seed,
+        )  # fmt: skip
+        pairs = sets_difference(inferred, rows)
+        named = self.references[pairs.points].astype(np.int32)
+        return replace(pairs, points=named)
+
+
+def joined(parts: Sequence[SignedPairs]) -> SignedPairs:
+    """Return the pairs of several blocks of rows as those of one."""
+    offsets = np.cumsum([0, *(part.starts[-1] for part in parts)])
+    starts = [part.starts[:-1] + offset for part, offset in zip(parts, offsets, strict=False)]
+    names = ("rows", "points", "signs", "loss", "feasible")
+    fields = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return SignedPairs(starts=np.append(np.concatenate(starts), offsets[-1]), **fields)
+
+
+@dataclass(frozen=True)
+class RegressionProblem:
+    """Rows (n, r) in a frame, their targets in deviations, and what was asked of them."""
+
+    X: AnyArray
+    y: FloatArray
+    frame: Frame
+    options: RegressionOptions
+    weights: FloatArray | None = None
+    groups: AnyArray | None = None
+    labels: None = None
+    _begun: dict[Start, FloatArray] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.y)
+
+    def take(self, rows: IntArray) -> Self:
+        """Return the problem of some of the rows."""
+        weights, groups = (
+            None if part is None else part[rows] for part in (self.weights, self.groups)
+        )
+        k = min(self.options.n_neighbors, max(1, len(rows) - 1))
+        return replace(
+            self, X=self.X[rows], y=self.y[rows], weights=weights, groups=groups, _begun={},
+            options=replace(self.options, n_neighbors=k),
+        )  # fmt: skip
+
+    def settings(self) -> list[RegressionSetting]:
+        """Return every combination of the settings that were left open."""
+        told = self.options
+        rates = RATES if told.learning_rate is None else (told.learning_rate,)
+        most = max(told.n_neighbors, self.n_rows // 2)
+        sizes = sorted({min(times * told.n_neighbors, most) for times in SIZES})
+        if told.set_size is not None:
+            sizes = [told.set_size]
+        batches = BATCHES if told.batch_size is None else (told.batch_size,)
+        return [
+            RegressionSetting(start, rate, size, gamma, batch)
+            for start, size, rate, batch in product(self.starts(), sizes, rates, batches)
+            for gamma in ([u * size for u in UNITS] if told.gamma is None else [told.gamma])
+        ]
+
+    def starts(self) -> list[Start]:
+        """Return the starts to try: the one asked for, or those that know different things.
+
+        The features as they are, those that ReliefF finds to matter, and the directions along
+        which the mean of the rows moves with the target (sliced inverse regression), all of them
+        or the first two alone.
+        """
+        init, asked = self.options.init, self.options.n_components
+        if not isinstance(init, str):
+            return [Start("array", init.shape[-2])]
+        if init != "auto":
+            return [Start(init, asked)]
+        starts = [Start("identity", asked), Start("relieff", asked), Start("lda", asked)]
+        return [*starts, Start("lda", FEW)] if asked is None and self.X.shape[1] > FEW else starts
+
+    def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
+        """Return a descent at the setting's start."""
+        start = self._start(setting.start, seed)
+        size = min(setting.set_size, max(1, min(self.n_rows, REFERENCES) - 1))
+        unit = setting.gamma / setting.set_size
+        objective = RegressionObjective(self.X, self.y, self.options, size, unit, self.weights)
+        rate = setting.rate * float(np.sqrt(np.mean(start**2)))
+        rng = np.random.default_rng(seed)
+        n_steps = -(-self.n_rows // setting.batch_size) if setting.batch_size else STEPS
+        descent = Descent(
+            objective, Adam(rate), start, self.options.max_iter, rng, tol=self.options.tol,
+            n_steps=n_steps,
+        )  # fmt: skip
+        return part(descent) if self.options.asymmetric else descent
+
+    def _start(self, start: Start, seed: Sequence[int]) -> FloatArray:
+        if start not in self._begun:
+            self._begun[start] = self.make_start(start, np.random.default_rng(seed))
+        return self._begun[start]
+
+    def make_start(self, start: Start, rng: np.random.Generator) -> FloatArray:
+        """Return the map, or both, where a start puts them; an array keeps its scale."""
+        dtype, width = self.X.dtype, self.X.shape[1]
+        if start.name == "array":
+            given = np.ascontiguousarray(self.frame.unfold(self.options.init), dtype=dtype)
+            return np.stack([given, given]) if self.options.asymmetric else given
+        if start.name == "relieff":
+            weights = rrelieff_weights(
+                self.X, self.y, np.arange(self.n_rows), np.ones(min(10, self.n_rows - 1)),
+                np.zeros(width, bool), n_jobs=self.options.n_threads,
+            )  # fmt: skip
+            components = diagonal_map(weights, start.n_components)
+        else:
+            components = start_map(start, self.X, slices(self.y), self.frame, rng)
+        scaled = scale_to_neighbors(components.astype(dtype), self.X, self.options.n_neighbors, rng)
+        return np.stack([scaled, scaled]) if self.options.asymmetric else scaled
+
+    def map_database(self, components: FloatArray) -> FloatArray:
+        """Return these rows where a map puts database points."""
+        return np.ascontiguousarray(self.X @ sides(components)[-1].T)
+
+    def map_queries(self, components: FloatArray) -> FloatArray:
+        """Return these rows where a map puts queries."""
+        return np.ascontiguousarray(self.X @ sides(components)[0].T)
+
+    def score(self, components: FloatArray, held: RegressionProblem) -> FloatArray:
+        """Return the squared error of each held-out row's mean of neighbours."""
+        k = min(self.options.n_neighbors, self.n_rows)
+        near = nearest_rows(
+            self.map_database(components), held.map_queries(components), k,
+            n_threads=self.options.n_threads,
+        )  # fmt: skip
+        errors: FloatArray = (held.y - self.y[near].mean(axis=1)) ** 2
+        return errors
+
+
+def slices(y: FloatArray) -> IntArray:
+    """Return the slice of equal size each target lies in, 0..R−1 without gaps."""
+    bounds = np.quantile(y, np.linspace(0, 1, SLICES + 1)[1:-1])
+    return np.unique(np.searchsorted(bounds, y), return_inverse=True)[1]
+
+
+def scale_to_neighbors(
+    components: FloatArray, X: AnyArray, k: int, rng: np.random.Generator
+) -> FloatArray:
+    """Scale L so that the median squared distance of a row to its k-th neighbour is 1."""
+    mapped = np.ascontiguousarray(X @ components.T)
+    probes = rng.permutation(len(mapped))[:PROBES]
+    near = nearest_rows(mapped, mapped[probes], min(k + 1, len(mapped)))
+    gaps = mapped[probes] - mapped[near[:, -1]]
+    sizes = np.einsum("ij,ij->i", gaps, gaps)
+    known = sizes[sizes > 0]
+    if not len(known):
+        return components
+    return (components / np.sqrt(np.median(known))).astype(components.dtype)

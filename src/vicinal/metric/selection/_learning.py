@@ -1,0 +1,144 @@
+"""From a problem to a learned map: choose what is open on inner splits, then fit all rows.
+
+    settings ─▶ Trial each (a descent a split) ─▶ to epoch E/8 ─▶ half ─▶ E/4 ─▶ half ─▶ … ─▶ E
+                                                                                      │
+    Learned ◀─ a descent on all rows ◀─ Choice: the setting of lowest score, its epoch ◀┘
+
+Scores are those of held-out rows, kept row by row, so that their noise is known.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vicinal._types import FloatArray
+from vicinal.metric.descent import Descent, Problem, Progress, Setting, Watch
+from vicinal.metric.selection._judging import FOLDS, Score, inner_splits
+
+
+@dataclass
+class Trial:
+    """A setting, its descents (one a split), and the score after each epoch it was asked for."""
+
+    setting: Setting
+    descents: list[Descent]
+    scores: dict[int, Score] = field(default_factory=dict)
+
+    def run(self, splits: Sequence[tuple[Problem, Problem]], until: int) -> None:
+        """Walk to an epoch, scoring after each."""
+        while self.descents[0].epoch < until:
+            scores = []
+            for (train, held), descent in zip(splits, self.descents, strict=True):
+                descent.advance()
+                scores.append(Score(train.score(descent.components, held), held.weights))
+            self.scores[self.descents[0].epoch] = Score.pool(scores)
+
+    @property
+    def best(self) -> tuple[float, int]:
+        """The lowest score so far, and its epoch."""
+        return min((score.mean, epoch) for epoch, score in self.scores.items())
+
+    def describe(self, chosen: bool) -> dict[str, Any]:
+        """Return what was tried and what came of it."""
+        score, epoch = self.best
+        return {
+            **self.setting.describe(),
+            "epochs_tried": max(self.scores),
+            "n_epochs": epoch,
+            "scores": [tried.mean for tried in self.scores.values()],
+            "score": score,
+            "chosen": chosen,
+        }
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The setting to fit with, the epoch to stop at, and all that was tried, in words."""
+
+    setting: Setting
+    n_epochs: int
+    tried: tuple[dict[str, Any], ...] = ()
+
+
+def choose(
+    splits: Sequence[tuple[Problem, Problem]],
+    settings: Sequence[Setting],
+    seed: int,
+    watch: Watch,
+) -> Choice:
+    """Return the setting with the lowest inner score, and the epoch to stop at.
+
+    A true answer of the watch ends the search with what is known by then.
+    """
+    trials = [
+        Trial(setting, [train.begin(setting, (seed, i)) for i, (train, _) in enumerate(splits)])
+        for setting in settings
+    ]
+    n_epochs, running = trials[0].descents[0].n_epochs, list(trials)
+    for until in rungs(len(settings), n_epochs):
+        for trial in running:
+            trial.run(splits, until)
+            label, loss = trial.setting.label(), trial.descents[0].losses[-1]
+            if watch(Progress("settings", label, until, n_epochs, loss, trial.best[0])):
+                return _choice(trials)
+        running.sort(key=lambda trial: trial.best[0])
+        running = running[: -(-len(running) // 2)]
+    return _choice(trials)
+
+
+def rungs(n_settings: int, n_epochs: int) -> list[int]:
+    """Return the epochs after which half of the trials go on: E, E/2, E/4, … ascending."""
+    n_halvings = int(np.ceil(np.log2(max(1, n_settings))))
+    return sorted({max(1, n_epochs // 2**h) for h in range(n_halvings + 1)})
+
+
+def _choice(trials: Sequence[Trial]) -> Choice:
+    scored = [trial for trial in trials if trial.scores]
+    best = min(scored, key=lambda trial: trial.best[0])
+    tried = tuple(trial.describe(trial is best) for trial in scored)
+    return Choice(best.setting, best.best[1], tried)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The map found, the values of its setting, the mean loss of each epoch, and all tried."""
+
+    components: FloatArray
+    setting: dict[str, Any]
+    losses: list[float]
+    tried: list[dict[str, Any]]
+
+
+def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS) -> Learned:
+    """Choose what was left open on inner splits, then fit all rows.
+
+    A true answer of the watch ends the choice with the best setting so far, and the fit after one
+    epoch with it.
+    """
+    stopped: list[bool] = []
+
+    def watch_all(progress: Progress) -> bool:
+        stopped.extend([True] * bool(watch(progress)))
+        return bool(stopped)
+
+    settings = problem.settings()
+    splits = inner_splits(problem, seed)[:most_splits] if len(settings) > 1 else []
+    choice = choose(splits, settings, seed, watch_all) if splits else None
+    setting = choice.setting if choice else settings[0]
+    descent = problem.begin(setting, (seed, 1 << 20))
+    until = choice.n_epochs if choice else descent.n_epochs
+    began, label = time.monotonic(), setting.label()
+    while descent.epoch < until and not descent.is_done:
+        loss = descent.advance()
+        left = (time.monotonic() - began) / descent.epoch * (until - descent.epoch)
+        if watch_all(Progress("fit", label, descent.epoch, until, loss, seconds_left=left)):
+            break
+    described = setting.describe()
+    alone = {**described, "n_epochs": until, "chosen": True}
+    tried = list(choice.tried) if choice else [alone]
+    return Learned(descent.components, described, descent.losses, tried)

@@ -1,0 +1,287 @@
+"""Metric learning for kernel regression: distances under which near rows predict well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Tags, check_random_state
+
+from vicinal._threads import one_blas_thread
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._validation import (
+    check_choice,
+    check_components,
+    check_positive,
+    check_regression_input,
+    check_whole,
+)
+from vicinal.metric import MetricLearner
+from vicinal.metric.descent import Frame, make_frame
+from vicinal.metric.selection import inner_splits
+from vicinal.metric.starts import check_map, principal_map
+from vicinal.rivals._labelled import PATIENCE
+from vicinal.rivals._nca import (
+    MOST_COMPONENTS,
+    PERPLEXITY,
+    SOLVERS,
+    SoftOptions,
+    descend_softly,
+    neighbour_shares,
+)
+from vicinal.rivals._progress import Lines
+from vicinal.rivals._soft_neighbors import pair_distances, scale_to_perplexity
+
+INITS = ("auto", "identity", "pca")
+# Rows up to which all pairs are looked at. Errors of regression are smooth in the map, and worth
+# more exact steps than votes are.
+FEW_ROWS = 3000
+
+
+class MLKR(MetricLearner):
+    """Minimise the error of kernel regression of every row by the others.
+
+    With k_ij = exp(−‖A x_i − A x_j‖²) and ŷ_i = Σ_{j≠i} k_ij y_j / Σ_{j≠i} k_ij,
+
+        minimise over A   Σ_i (y_i − ŷ_i)² / Σ_i (y_i − ȳ)².                     (1)
+
+    Parameters
+    ----------
+    n_components : int or None
+        Rows of A; None keeps all features, up to 100.
+    init : "auto", "identity", "pca" or ndarray of shape (n_components, n_features)
+        The start; "auto" is "identity", or "pca" where fewer components are kept. A named start is
+        scaled so that rows look at ten neighbours on average; an array is taken as it is.
+    solver : "auto", "full-batch" or "mini-batch", default="auto"
+        L-BFGS on all pairs (up to 3,000 rows), or Adam on drawn ones, as in :class:`~vicinal.NCA`.
+    max_iter : int, default=100
+    tol : float, default=1e-5
+        L-BFGS stops when an iteration lessens (1) by no more than this share of it.
+    n_references : int, default=5000
+    early_stopping : bool, default=True
+        Whether to end after the number of iterations at which held-out rows, while the others are
+        learned from, are predicted best; then all are learned from.
+    random_state : int, RandomState or None
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+    n_iter_ : int
+    loss_curve_ : list of float
+        (1) at the start and after each iteration, or over each pass of drawn pairs.
+    solver_ : str
+    settings_ : dict of str to list of float
+        Held-out errors after each iteration, where rows were held out.
+
+    Notes
+    -----
+    Time O(n² (d + n_components)) an iteration, or O(n n_references n_components) a pass; memory
+    O(n d): pairs are made a block of rows at a time. Several targets are weighed by their
+    variances. Departures from the source: as in :class:`~vicinal.NCA`.
+
+    References
+    ----------
+    Weinberger and Tesauro, "Metric learning for kernel regression", AISTATS 2007 [weinberger2007].
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from vicinal import MLKR
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> MLKR(n_components=2, random_state=0).fit(X, y).transform(X).shape
+    (200, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        init: str | AnyArray = "auto",
+        solver: str = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        n_references: int = 5000,
+        early_stopping: bool = True,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_references = n_references
+        self.early_stopping = early_stopping
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: AnyArray, y: AnyArray) -> MLKR:
+        """Minimise (1).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, t)
+        """
+        X, y = check_regression_input(self, X, y)
+        if len(X) < 2:
+            raise ValueError(f"MLKR predicts rows by others, but n_samples={len(X)}; give two.")
+        with one_blas_thread():
+            frame = make_frame(X, standardise=False)
+            rows = TargetRows(
+                frame.enter(X.astype(np.float64, copy=False)), scale_targets(y), frame
+            )
+            components = self._learn(rows, self._options(rows))
+        self.components_ = frame.fold(components).astype(X.dtype, copy=False)
+        return self
+
+    def _learn(self, rows: TargetRows, options: SoftOptions) -> FloatArray:
+        self.settings_: dict[str, list[float]] = {}
+        if self.early_stopping and (curve := held_out_curve(rows, options)):
+            self.settings_ = {str(options.init): curve}
+            options = replace(options, n_stop=1 + int(np.argmin(curve)))
+        self.solver_ = options.solver
+        lines = Lines("MLKR", self.verbose, options.n_stop or options.max_iter)
+
+        def told(iteration: int, loss: float, components: FloatArray) -> bool:
+            lines.tell(iteration, loss)
+            return False
+
+        components, self.loss_curve_ = rows.descend(options, told)
+        self.n_iter_ = max(1, len(self.loss_curve_) - (options.solver == "full-batch"))
+        return components
+
+    def _options(self, rows: TargetRows) -> SoftOptions:
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("early_stopping", self.early_stopping, (True, False))
+        n, width = rows.X.shape
+        d = len(rows.frame.scale)
+        check_components(self.n_components, d)
+        kept = min(self.n_components or min(width, MOST_COMPONENTS), width)
+        init: str | FloatArray
+        if isinstance(self.init, str):
+            check_choice("init", self.init, INITS)
+            plain = "identity" if kept == width else "pca"
+            init = plain if self.init == "auto" else self.init
+        else:
+            init = rows.frame.unfold(check_map(self.init, d, self.n_components))
+        few = n <= FEW_ROWS
+        solver = ("full-batch" if few else "mini-batch") if self.solver == "auto" else self.solver
+        return SoftOptions(
+            n_components=kept,
+            init=init,
+            solver=solver,
+            max_iter=check_whole("max_iter", self.max_iter),
+            tol=check_positive("tol", self.tol, zero=True),
+            n_references=check_whole("n_references", self.n_references),
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+@dataclass(frozen=True)
+class TargetRows:
+    """Rows (n, r) in a frame, and what is to be predicted of them, (n, t)."""
+
+    X: FloatArray
+    y: FloatArray
+    frame: Frame
+    labels: None = None
+    groups: None = None
+    weights: None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.y)
+
+    def take(self, rows: IntArray) -> TargetRows:
+        """Return some of the rows."""
+        return replace(self, X=self.X[rows], y=self.y[rows])
+
+    def descend(self, options: SoftOptions, watch: Any) -> tuple[FloatArray, list[float]]:
+        """Return the map that (1) leads to, and the losses on the way."""
+        start = options.init
+        if isinstance(start, str):
+            rng = np.random.default_rng(options.seed)
+            p = options.n_components or self.X.shape[1]
+            plain = start == "identity"
+            named = self.frame.plain(p) if plain else principal_map(self.X, p, rng)
+            start = scale_to_perplexity(named.astype(np.float64), self.X, PERPLEXITY, options.seed)
+        return descend_softly(self.X, KernelRegression(self.y), start, options, watch)
+
+    def predict(self, components: FloatArray, queries: FloatArray) -> FloatArray:
+        """Return the kernel regression of other rows (m, r) by these."""
+        mapped = np.concatenate([queries, self.X]) @ components.T
+        m = len(queries)
+        references = np.arange(m, len(mapped))
+        step = max(1, 2**20 // len(self.X))
+        parts = []
+        for first in range(0, m, step):
+            some = np.arange(first, min(first + step, m))
+            parts.append(neighbour_shares(pair_distances(mapped, some, references)) @ self.y)
+        return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class KernelRegression:
+    """The squared error of kernel regression of row i, and its derivatives by D_ij."""
+
+    y: FloatArray
+
+    def __call__(
+        self, squared_distances: FloatArray, queries: IntArray, references: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return losses (b,) and derivatives (b, m)."""
+        shares = neighbour_shares(squared_distances)
+        known = self.y[references].astype(shares.dtype, copy=False)
+        predicted = shares @ known
+        gaps = predicted - self.y[queries].astype(shares.dtype, copy=False)
+        # ∂ŷ/∂D_j = p_j (ŷ − y_j), so ∂‖ŷ − y‖²/∂D_j = 2 p_j (ŷ − y)·(ŷ − y_j)
+        along = np.einsum("ij,ij->i", gaps, predicted)[:, None] - gaps @ known.T
+        losses: FloatArray = np.einsum("ij,ij->i", gaps, gaps)
+        return losses, 2 * shares * along
+
+
+def scale_targets(y: FloatArray) -> FloatArray:
+    """Return targets (n, t) about their means, their variances adding up to 1."""
+    columns = y.reshape(len(y), -1)
+    centred = columns - columns.mean(axis=0)
+    spread = centred.std(axis=0)
+    scaled: FloatArray = centred / np.where(spread > 0, spread, 1.0) / np.sqrt(columns.shape[1])
+    return scaled
+
+
+def held_out_curve(rows: TargetRows, options: SoftOptions) -> list[float]:
+    """Return the mean error on rows held out after each iteration; empty for too few rows."""
+    curves = []
+    for train, held in inner_splits(rows, options.seed):
+        errors: list[float] = []
+
+        def watch(
+            iteration: int,
+            loss: float,
+            components: FloatArray,
+            train: TargetRows = train,
+            held: TargetRows = held,
+            errors: list[float] = errors,
+        ) -> bool:
+            gaps = train.predict(components, held.X) - held.y
+            errors.append(float(np.mean(gaps**2)))
+            return len(errors) - 1 - int(np.argmin(errors)) >= PATIENCE
+
+        if train.n_rows > 1:
+            train.descend(options, watch)
+        if errors:
+            curves.append(errors)
+    if not curves:
+        return []
+    longest = max(map(len, curves))
+    return np.mean([c + c[-1:] * (longest - len(c)) for c in curves], axis=0).tolist()

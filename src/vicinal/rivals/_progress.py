@@ -1,0 +1,35 @@
+"""Lines that say how far a fit is."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+
+class Lines:
+    """Print a line an iteration where asked to, with the time that is left at most.
+
+    Parameters
+    ----------
+    name : str
+        Of the learner.
+    verbose : int
+        0 prints nothing.
+    n_iter : int
+        How many iterations there will be at most.
+    """
+
+    def __init__(self, name: str, verbose: int, n_iter: int) -> None:
+        self.name, self.verbose, self.n_iter = name, verbose, n_iter
+        self.began = time.monotonic()
+
+    def tell(self, iteration: int, loss: float, more: str = "") -> None:
+        """Print the line of an iteration, 1 the first."""
+        if not self.verbose:
+            return
+        left = (time.monotonic() - self.began) / iteration * (self.n_iter - iteration)
+        sys.stdout.write(
+            f"[{self.name}] iteration {iteration} of {self.n_iter}, loss {loss:.5g}{more}, "
+            f"at most {left:.0f} s left\n"
+        )
+        sys.stdout.flush()

@@ -1,0 +1,59 @@
+"""Pairs and triplets: drawn from classes, checked when given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vicinal import ITML
+from vicinal.rivals._constraints import (
+    check_pair_labels,
+    check_tuples,
+    draw_pairs,
+    draw_triplets,
+    drop_copies,
+)
+
+
+@given(st.lists(st.integers(0, 3), min_size=3, max_size=30), st.integers(0, 5))
+def test_pairs_are_distinct_and_of_one_class_or_of_two(classes, seed):
+    codes = np.unique(classes, return_inverse=True)[1]
+    if codes.max() == 0:
+        return
+    pairs = draw_pairs(codes, 40, np.random.default_rng(seed))
+    for rows, same in ((pairs.alike, True), (pairs.apart, False)):
+        assert (rows[:, 0] < rows[:, 1]).all()
+        assert len(np.unique(rows, axis=0)) == len(rows)
+        assert ((codes[rows[:, 0]] == codes[rows[:, 1]]) == same).all()
+
+
+def test_all_pairs_are_found_when_many_are_drawn():
+    pairs = draw_pairs(np.array([0, 0, 0, 1, 1]), 500, np.random.default_rng(0))
+    assert (len(pairs.alike), len(pairs.apart)) == (4, 6)
+
+
+def test_triplets_hold_a_target_and_an_impostor_of_the_row():
+    targets, impostors = np.array([[1, -1], [0, -1], [-1, -1]]), np.array([[2], [2], [0]])
+    triplets = draw_triplets(targets, impostors, 100, np.random.default_rng(0))
+    assert triplets.tolist() == [[0, 1, 2], [1, 0, 2]]
+
+
+def test_copies_are_dropped():
+    gaps, n = drop_copies(np.array([[0.0, 0.0], [1.0, 0.0]]))
+    assert (gaps.tolist(), n) == ([[1.0, 0.0]], 1)
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [([1, -1], r"shape \(3,\)"), ([1, 0, -1], "labelled"), ([1, 1, 1], "both kinds")],
+)
+def test_bad_labels_of_pairs_are_refused(y, words):
+    with pytest.raises(ValueError, match=words):
+        check_pair_labels(y, 3)
+
+
+def test_tuples_of_another_size_are_refused():
+    with pytest.raises(ValueError, match=r"pairs must have shape \(n, 2, n_features\)"):
+        check_tuples(ITML(), np.zeros((4, 3, 2)), 2)
