@@ -40,6 +40,7 @@ from ._spectrum import (
     ladle,
     metric_components,
     spectrum,
+    with_signs,
 )
 from ._sums import GradientSums
 from ._targets import Targets
@@ -283,7 +284,8 @@ class GradientMetric(MetricLearner):
             self.eigenvalues_ = np.concatenate([values, np.zeros(d - len(values))])
             components = metric_components(values, vectors, self.power_)
             if self._span is not None:
-                components = Span(**self._span).lift(components) * np.sqrt(d / len(values))
+                lifted = Span(**self._span).lift(components)
+                components = with_signs(lifted) * np.sqrt(d / len(values))
         self.components_ = components[:n_components].astype(self._dtype, copy=False)
         if found.gradients is not None:
             gradients = found.gradients

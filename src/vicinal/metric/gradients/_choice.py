@@ -54,10 +54,12 @@ def rows_to_choose_on(X: AnyArray, targets: Targets, random: np.random.RandomSta
     rows = np.arange(len(X))
     if len(rows) > CV_ROWS:
         rows = np.sort(random.permutation(rows)[:CV_ROWS])
-    # By target first: a rotation of the features then leaves the order, and so the halves, alone.
-    facts = np.column_stack([X[rows].T[::-1].T, targets.values[rows], targets.codes[rows]])
-    chosen: IntArray = rows[np.lexsort(facts.T)]
-    return chosen
+    # By target, then by distance from the mean: a rotation leaves the order, so the halves, alone.
+    chosen = np.asarray(X[rows], np.float64)
+    norms = np.linalg.norm(chosen - chosen.mean(axis=0), axis=1)
+    norms = np.round(norms / max(norms.max(), np.finfo(np.float64).tiny), 9)
+    order: IntArray = np.lexsort((*chosen.T, norms, targets.values[rows], targets.codes[rows]))
+    return rows[order]
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,14 @@ def spectrum(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     values, vectors = values[::-1], vectors[:, ::-1].T
     # What rounding left of a zero would come back as a direction of its square root's size.
     values = np.where(values > 10 * len(values) * _EPSILON * values[0], values, 0)
-    largest = vectors[np.arange(len(values)), np.abs(vectors).argmax(axis=1)]
-    return values, vectors * np.where(largest < 0, -1.0, 1.0)[:, None]
+    return values, with_signs(vectors)
+
+
+def with_signs(vectors: FloatArray) -> FloatArray:
+    """Return vectors (p, d), as rows, the entry of largest size of each positive."""
+    largest = vectors[np.arange(len(vectors)), np.abs(vectors).argmax(axis=1)]
+    signed: FloatArray = vectors * np.where(largest < 0, -1.0, 1.0)[:, None]
+    return signed
 
 
 def metric_components(values: FloatArray, vectors: FloatArray, power: float = 1.0) -> FloatArray:
