@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test test-oldest lint docs bench clean
+.PHONY: demo test test-oldest lint docs bench dist clean
 
 demo: $(VENV)/.core
-	$(BIN)/vicinal compare digits --methods euclidean,lda,nca,mlng --k 3,7 --out demo-run
+	$(BIN)/vicinal compare waveform --methods lda,mlng --k 15 --out demo-run
 
 test: $(VENV)/.test lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
@@ -26,6 +26,15 @@ lint: $(VENV)/.lint
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+# Source and wheel, checked, and the wheel tried in an environment of its own.
+dist: $(VENV)/bin/python
+	$(PIP) install --quiet build twine
+	rm -rf dist && $(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv $(VENV)-wheel
+	$(VENV)-wheel/bin/python -m pip --disable-pip-version-check install --quiet dist/*.whl
+	$(VENV)-wheel/bin/vicinal compare wine --methods lda --out $(VENV)-wheel/run --no-report
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -52,4 +61,4 @@ $(OLDEST)/.test: pyproject.toml constraints-oldest.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) demo-run docs/_build docs/gallery build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-wheel $(OLDEST) demo-run docs/_build docs/gallery build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

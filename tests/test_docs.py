@@ -9,6 +9,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,13 @@ def test_the_citation_file_names_this_version() -> None:
     assert citation["version"] == vicinal.__version__
     assert citation["license"] == "BSD-3-Clause"
     assert citation["cff-version"] == "1.2.0"
+
+
+def test_the_source_distribution_takes_the_citation_and_nothing_that_is_not_there() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    taken = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert {"CITATION.cff", "LICENSE", "constraints-oldest.txt"} <= set(taken)
+    assert [pattern for pattern in taken if not any(ROOT.glob(pattern))] == []
 
 
 def test_committed_results_are_whole_runs_of_known_experiments() -> None:

@@ -49,6 +49,14 @@ class Dataset:
     citation, licence : str
     extras : mapping of str to ndarray
         Further arrays of the source (molecules, meshes, published folds).
+    weights : ndarray of shape (n,) or None
+        What each row counts.
+    ids : ndarray of str of shape (n,) or None
+        What each row is called.
+    notes : tuple of str
+        What a user should know of how the rows were read.
+    target_name, unit : str
+        What ``y`` is called, and what its numbers are in.
     """
 
     name: str
@@ -64,6 +72,11 @@ class Dataset:
     citation: str = ""
     licence: str = ""
     extras: Mapping[str, AnyArray] = field(default_factory=dict)
+    weights: FloatArray | None = None
+    ids: AnyArray | None = None
+    notes: tuple[str, ...] = ()
+    target_name: str = ""
+    unit: str = ""
 
     def __iter__(self) -> Iterator[AnyArray]:
         return iter((self.X, self.y))

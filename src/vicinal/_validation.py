@@ -18,6 +18,7 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 FLOATS = (np.float64, np.float32)
 # Learners multiply squares with squares; the fourth powers of values beyond leave float64.
 LARGEST_VALUE, SMALLEST_VALUE = 1e75, 1e-75
+_BLOCK = 4096
 
 
 def check_transform_input(estimator: Any, X: AnyArray, *, accept_sparse: bool = True) -> AnyArray:
@@ -85,6 +86,7 @@ def check_classification_input(
     check_classification_targets(y)
     if not any_scale:
         refuse_extremes(X)
+    _note_spread(estimator, X)
     classes, codes = np.unique(y, return_inverse=True)
     return X, classes, codes.astype(np.int64)
 
@@ -153,6 +155,7 @@ def check_regression_input(
     if not any_scale:
         refuse_extremes(X)
         refuse_extremes(y.reshape(len(y), -1), "y")
+    _note_spread(estimator, X)
     return X, y.astype(np.float64)
 
 
@@ -161,6 +164,7 @@ def check_plain_input(estimator: Any, X: AnyArray) -> AnyArray:
     refuse_distributed(estimator, X)
     refuse_disguises(X)
     checked: AnyArray = validate_data(estimator, X, dtype=list(FLOATS), accept_sparse="csr")
+    _note_spread(estimator, checked)
     return checked
 
 
@@ -177,6 +181,7 @@ def check_target_input(estimator: Any, X: AnyArray, y: AnyArray) -> tuple[AnyArr
     refuse_disguises(X, y)
     X, y = validate_data(estimator, X, y, dtype=list(FLOATS))
     refuse_extremes(X)
+    _note_spread(estimator, X)
     return X, y
 
 
@@ -241,6 +246,31 @@ def _as_numbers(y: Any) -> Any:
     if len(missing):
         raise ValueError(f"y contains None, first in row {missing[0]}; drop rows without a target.")
     return y
+
+
+def _note_spread(estimator: Any, X: AnyArray) -> None:
+    """Let a metric learner know how much the features of its rows vary."""
+    if getattr(estimator, "_notes_spread", False):
+        estimator.feature_spread_ = feature_spread(X)
+
+
+def feature_spread(X: Any) -> FloatArray:
+    """Return the standard deviation of each feature of dense or sparse X (n, d), of shape (d,).
+
+    O(n d) time; beside X, memory of a block of rows.
+    """
+    n_rows = X.shape[0]
+    if issparse(X):
+        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        squares = np.asarray(X.multiply(X).sum(axis=0), dtype=np.float64).ravel() / n_rows
+        variance: FloatArray = np.maximum(squares - mean**2, 0.0)
+        return np.sqrt(variance)
+    mean = X.mean(axis=0, dtype=np.float64)
+    total = np.zeros(X.shape[1])
+    for start in range(0, n_rows, _BLOCK):
+        gaps = X[start : start + _BLOCK] - mean
+        total += np.einsum("ij,ij->j", gaps, gaps)
+    return np.sqrt(total / n_rows)
 
 
 def refuse_distributed(estimator: Any, X: Any, y: Any = None) -> None:

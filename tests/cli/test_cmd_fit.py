@@ -48,6 +48,7 @@ def test_a_known_set_is_fitted_and_saved(run, tmp_path):
     assert record.keys() >= FIELDS
     assert record["dataset"] == "wine"
     assert 0 <= record["error_mean"] < 0.2
+    assert record["error_sd"] is None, "one split has no spread"
     assert 0 <= record["euclidean_error"] < 0.2
     assert sum(record["relevance"].values()) == pytest.approx(1)
     X, y = load_wine(return_X_y=True)

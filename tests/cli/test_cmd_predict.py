@@ -120,11 +120,9 @@ def test_missing_and_unknown_columns_are_named(run, model, table, tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("1,2,zz,True", "'code' holds 'zz', which no training row does"),
         ("1,,01,True", "Missing values in 1 column: 'b' (1)"),
         ("1,inf,01,True", "Infinite values in column 'b'"),
         ("1,high,01,True", "'b' must hold numbers, but row 0 (counting from 0) holds 'high'"),
-        ("1,2,01,maybe", "'flag' holds 'maybe'"),
     ],
 )
 def test_values_the_model_cannot_use_are_refused(run, model, tmp_path, row, message):
@@ -133,6 +131,15 @@ def test_values_the_model_cannot_use_are_refused(run, model, tmp_path, row, mess
     assert done.code == 2
     assert message in done.err
     assert not (tmp_path / "p.csv").exists()
+
+
+@pytest.mark.parametrize("row", ["1,2,zz,True", "1,2,01,maybe"])
+def test_a_value_no_training_row_has_is_none_of_the_known_and_said(run, model, tmp_path, row):
+    (tmp_path / "new.csv").write_text(f"a,b,code,flag\n{row}\n")
+    done = run("predict", model, tmp_path / "new.csv", "-o", tmp_path / "p.csv")
+    assert done.code == 0
+    assert "which no training row does: taken as none of" in done.err
+    assert (tmp_path / "p.csv").exists()
 
 
 def test_a_model_that_imputes_fills_holes_in_new_rows(run, table, tmp_path):

@@ -40,7 +40,8 @@ def command(tmp_path):
 
 
 def start(command, folder, *more):
-    environment = {**os.environ, "PYTHONPATH": str(LEARNERS), "OMP_NUM_THREADS": "1"}
+    found = os.pathsep.join(filter(None, [str(LEARNERS), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": found, "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         [*command, "--out", folder, *more],
         cwd=LEARNERS.parent if folder is None else Path(folder).parent,

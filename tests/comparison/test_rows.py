@@ -74,7 +74,7 @@ def test_missing_values_are_filled_in_from_the_training_part():
 
 def table(tmp_path):
     path = tmp_path / "table.csv"
-    path.write_text("a,b,y\n" + "".join(f"{i},{i % 7},{'xz'[i % 2]}\n" for i in range(40)))
+    path.write_text("a,b,y\n" + "".join(f"{i * 7 % 41},{i % 7},{'xz'[i % 2]}\n" for i in range(40)))
     return Source(path.name, str(path), "y", digest=sha256_of(path))
 
 

@@ -35,6 +35,13 @@ ESTIMATORS += [
     vicinal.metric.PublishedMLNG(max_iter=3),
     vicinal.LMNN(max_iter=10),
     vicinal.MLNG(max_iter=5),
+    vicinal.AsymmetricMLNG(max_iter=2, learning_rate=0.03),
+    vicinal.RegressionMLNG(max_iter=2, init="relieff", set_size=3),
+    vicinal.HammingMLNG(n_bits=16, max_iter=2, margin=2.0),
+    vicinal.HDML(n_bits=8, max_iter=2),
+    vicinal.LSH(n_bits=16),
+    vicinal.ITQ(n_bits=16, max_iter=5),
+    vicinal.ClassifierCodes(),
     vicinal.NCA(max_iter=5),
     vicinal.Covariance(),
     vicinal.GBLMNN(n_trees=3, max_depth=2),
@@ -65,6 +72,9 @@ EXCUSED = {
     }
     for name, reason in {
         "MLNG": "weights count votes, not copies of rows",
+        "AsymmetricMLNG": "weights count votes, not copies of rows",
+        "RegressionMLNG": "weights count errors, not copies of rows",
+        "HammingMLNG": "weights count votes, not copies of rows",
         "MeanMetric": "as its learner's do, weights may count votes",
         "AutoMetric": "weights count votes, not copies of rows",
         "KNNClassifier": "k is a number of rows, so a row of weight two is not two rows",

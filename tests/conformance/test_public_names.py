@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -54,3 +56,18 @@ def test_help_answers_in_under_six_tenths_of_a_cpu_second():
         for _ in range(3)
     ]
     assert min(runs) < 0.6
+
+
+def test_no_room_imports_what_is_private_to_another():
+    root = Path(vicinal.__file__).parent
+    wrong = []
+    for file in root.rglob("*.py"):
+        room = file.relative_to(root).parts[0]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                package, *path = node.module.split(".")
+                names = [*path, *(alias.name for alias in node.names)]
+                foreign = package == "vicinal" and names[0] != room and names[0][0] != "_"
+                if foreign and any(name.startswith("_") for name in names[1:]):
+                    wrong.append(f"{file.relative_to(root)}: {node.module} {names[-1]}")
+    assert not wrong

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 from tests.oracles import relief
 
@@ -214,3 +215,15 @@ def test_bad_input_is_refused_with_its_reason(message):
     X = np.random.default_rng(0).normal(size=(20, 3))
     with pytest.raises(ValueError, match=message):
         ReliefF(**settings_).fit(X, np.arange(20) % 2 if y is None else y)
+
+
+def test_one_versus_all_is_the_mean_of_two_class_weights():
+    X, y = load_iris(return_X_y=True)
+    series = [ReliefF().fit(X, y == c).feature_weights_ for c in range(3)]
+    learner = ReliefF(multiclass="one-versus-all").fit(X, y)
+    assert_allclose(learner.feature_weights_, np.mean(series, axis=0))
+    two = y < 2
+    both = [ReliefF(multiclass=m).fit(X[two], y[two]) for m in ("joint", "one-versus-all")]
+    assert_allclose(both[0].feature_weights_, both[1].feature_weights_)
+    with pytest.raises(ValueError, match="multiclass must be one of 'joint', 'one-versus-all'"):
+        ReliefF(multiclass="ovr").fit(X, y)

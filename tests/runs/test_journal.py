@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 from hypothesis import given
@@ -57,10 +57,37 @@ def test_a_torn_line_longer_than_any_block_is_cut_off_whole(tmp_path):
     assert [r["key"] for r in read_records(path)] == ["first", "next"]
 
 
-def test_lines_that_are_no_records_are_skipped(tmp_path):
+def test_lines_that_are_no_records_are_named_and_left_out(tmp_path):
     path = tmp_path / "records.jsonl"
-    path.write_bytes(b'\x00\xff\n[1]\n{"key": "a"}\n' + json.dumps(record("b")).encode() + b"\n")
-    assert [r["key"] for r in read_records(path)] == ["b"]
+    write(path, [record("b")])
+    path.write_bytes(b'\x00\xff\n[1]\n{"key": "a"}\n' + path.read_bytes())
+    with pytest.warns(UserWarning, match=r"records.jsonl, lines 1, 2, 3: not as they were written"):
+        assert [r["key"] for r in read_records(path)] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("written", "edited"),
+    [('"error": 0.25', '"error": 5.0'), ('"status": "ok"', '"status": "failed"'), ('"a"', '"c"')],
+)
+def test_an_edited_record_is_named_and_left_out(tmp_path, written, edited):
+    path = tmp_path / "records.jsonl"
+    write(path, [record("a", error=0.25), record("b", error=0.5)])
+    path.write_text(path.read_text().replace(written, edited, 1))
+    with pytest.warns(UserWarning, match=r"records.jsonl, line 1: not as they were written"):
+        assert [r["key"] for r in read_records(path)] == ["b"]
+
+
+@given(st.integers(0, 10_000), st.integers(1, 255))
+def test_no_changed_byte_changes_what_a_journal_says(tmp_path_factory, place, change):
+    path = tmp_path_factory.mktemp("journal") / "records.jsonl"
+    write(path, [record("a", error=0.1), record("b", n_test=30)])
+    known = {r["key"]: r for r in read_records(path)}
+    data = bytearray(path.read_bytes())
+    data[place % len(data)] ^= change
+    path.write_bytes(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        assert all(known.get(r["key"]) == r for r in read_records(path))
 
 
 def test_numbers_that_json_cannot_hold_are_refused_before_anything_is_written(tmp_path):

@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 import typer
 
 from vicinal import __version__
+from vicinal._printable import printable
 from vicinal.cli._bench import bench
 from vicinal.cli._compare import compare
 from vicinal.cli._datasets import datasets
 from vicinal.cli._fit import fit
+from vicinal.cli._info import info
 from vicinal.cli._neighbors import neighbors
 from vicinal.cli._predict import predict
 from vicinal.cli._reproduce import reproduce
 from vicinal.cli._sphere import sphere
+from vicinal.cli._transform import transform
 
 app = typer.Typer(
     name="vicinal",
     help='Learn what "near" means, and see whether it helps on your data.',
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
@@ -49,14 +53,17 @@ app.command("bench")(bench)
 app.command("compare")(compare)
 app.command("datasets")(datasets)
 app.command("fit")(fit)
+app.command("info")(info)
 app.command("neighbors")(neighbors)
 app.command("predict")(predict)
 app.command("reproduce")(reproduce)
+app.command("transform")(transform)
 app.add_typer(sphere, name="sphere")
 
 
 def main() -> None:
     """Run the command line; exit 0 when done, 1 when something failed, 2 for bad usage or input."""
+    warnings.showwarning = _note
     try:
         app()
     except (ValueError, OSError) as error:  # bad input: say what, never show a traceback
@@ -65,13 +72,22 @@ def main() -> None:
         _stop(error, code=1)
 
 
+def _note(message: Warning | str, *where: object, **more: object) -> None:
+    """Show a warning as a line to a user, who does not care for the place in the code."""
+    typer.echo(printable(f"note: {message}"), err=True)
+
+
 def _stop(error: Exception, code: int) -> None:
     if os.environ.get("VICINAL_DEBUG"):
         raise error
     from vicinal.cli._console import name_options
 
     text = name_options(str(error)) or type(error).__name__
-    typer.echo(
-        f"error: {text}" if code == 2 else f"failed: {type(error).__name__}: {text}", err=True
-    )
+    said = f"error: {text}" if code == 2 else f"failed: {type(error).__name__}: {text}"
+    remedy = getattr(error, "remedy", None)
+    if remedy:
+        from vicinal.cli._console import remedy_command
+
+        said = f"{said}\nfor instance: {remedy_command(remedy)}"
+    typer.echo(printable(said), err=True)
     sys.exit(code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Annotated, Any
@@ -30,40 +31,66 @@ def compare(
     pca: cli.Components = None,
     task: cli.TaskName = None,
     impute: cli.Impute = False,
+    drop: cli.Drop = None,
+    features: cli.Features = None,
+    keep: cli.Keep = None,
+    id: cli.Id = None,
+    groups: cli.Groups = None,
+    weights: cli.Weights = None,
+    score: Annotated[
+        str | None,
+        Option(
+            help="What is ranked: error or balanced for classes; nmse, r2, rmse or mae.",
+            show_default="error; nmse to regress",
+        ),
+    ] = None,
     limit: Annotated[int | None, Option(help="Take a random sample of so many rows.")] = None,
     seed: Annotated[int, Option(help="Seed of folds, samples and learners.")] = 0,
-    jobs: cli.Jobs = 1,
+    jobs: cli.AllJobs = None,
     out: cli.Out = None,
     fresh: cli.Fresh = False,
     json: cli.JsonCopy = None,
     no_report: Annotated[bool, Option("--no-report", help="Do not write the page.")] = False,
+    open: Annotated[bool, Option("--open", help="Show the page in a browser.")] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print the table alone.")] = False,
 ) -> None:
     """Compare learned metrics with the Euclidean distance, on the same folds.
 
     Every result is kept in the run folder as it comes. Stop at any moment
     and the same command goes on from there. At the end the folder holds
     results.json and report.html.
+
+    Examples: vicinal compare flowers.csv --target species
+
+    vicinal compare prices.xlsx --target price --score mae --drop notes
     """
     cli.check_output(json, "--json")
     names = cli.split_methods(methods)
+    from vicinal.runs import count_processors
+
+    roles = cli.name_roles(drop, features, keep, id=id, groups=groups, weights=weights)
     asked: dict[str, Any] = {
         "methods": names, "k": cli.split_numbers(k), "references": references, "n_folds": folds,
         "protocol": protocol, "n_repeats": repeats, "scale": scale, "n_components": pca,
-        "task": task, "impute": impute, "limit": limit, "random_state": seed, "n_jobs": jobs,
-        "out": True if out is None else out, "fresh": fresh,
+        "task": task, "impute": impute, "limit": limit, "random_state": seed, "score": score,
+        "n_jobs": jobs or count_processors(), "out": True if out is None else out, "fresh": fresh,
     }  # fmt: skip
-    found = _run(data, target, asked)
-    _show(found, json, page=not no_report)
+    with cli.standard_input(data) as place:
+        found = _run(place, target, asked | roles, quiet=quiet)
+    found = replace(found, command=cli.command_line())
+    _show(found, json, page=not no_report, quiet=quiet)
+    if open and not no_report:
+        typer.launch((found.folder / "report.html").resolve().as_uri())
     asked_for = {name if ":" in name else name.lower() for name in names or ()}
     rows = [row for row in found.rows if not asked_for or row.method in asked_for]
     if not any(row.measured for row in rows):
         raise typer.Exit(1)
 
 
-def _run(data: str, target: str | None, asked: dict[str, Any]) -> Any:
+def _run(data: str, target: str | None, asked: dict[str, Any], *, quiet: bool) -> Any:
     from vicinal.cli._console import running
 
-    with running() as display:
+    with running(quiet=quiet) as display:
         display.say(f"reading {data}")
         from vicinal.comparison import compare
 
@@ -77,7 +104,7 @@ def _load_page() -> None:
     from vicinal.report import render_page, render_table  # noqa: F401
 
 
-def _show(found: Any, json: Path | None, *, page: bool) -> None:
+def _show(found: Any, json: Path | None, *, page: bool, quiet: bool) -> None:
     from vicinal.cli._console import make_console
     from vicinal.report import render_table
 
@@ -90,4 +117,5 @@ def _show(found: Any, json: Path | None, *, page: bool) -> None:
     for file, write in files.items():
         with cli.saving(file):
             write(file)
-        output.print(str(file), markup=False, soft_wrap=True)
+        if not quiet:
+            output.print(str(file), markup=False, soft_wrap=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,15 +72,22 @@ class RunDisplay:
     Use as a context manager, and as the ``listener`` of a run.
     """
 
-    def __init__(self, console: Console, describe: Callable[[Cell], str] = describe_cell) -> None:
+    def __init__(
+        self,
+        console: Console,
+        describe: Callable[[Cell], str] = describe_cell,
+        *,
+        quiet: bool = False,
+    ) -> None:
         self._console = console
+        self._quiet = quiet
         self._describe = describe
         self._bar: Bar | None = None
         self._said_known = False
         self.folder: Path | None = None
 
     def __enter__(self) -> RunDisplay:
-        if self._console.is_terminal:
+        if self._console.is_terminal and not self._quiet:
             self._bar = _make_bar(self._console)
             self._task = self._bar.add_task("", total=None, ends=None)
             self._bar.start()
@@ -95,10 +103,17 @@ class RunDisplay:
         if not self._said_known:
             self._said_known = True
             self._say_known(progress)
+        if self._quiet:
+            return
         if self._bar is None:
             self._print_line(progress)
         else:
             self._move_bar(self._bar, progress)
+
+    def announce(self, notes: Iterable[str]) -> None:
+        """Print how the rows were read."""
+        for note in () if self._quiet else notes:
+            self._console.print(name_options(note), markup=False, soft_wrap=True)
 
     def say(self, text: str) -> None:
         """Name what is being done besides cells."""
@@ -106,7 +121,7 @@ class RunDisplay:
             self._bar.update(self._task, description=text, ends=None)
 
     def _say_known(self, progress: Progress) -> None:
-        if progress.n_done:
+        if progress.n_done and not self._quiet:
             self._console.print(
                 f"{progress.n_done} of {progress.n_cells} cells were measured by an earlier run "
                 "and are kept (--fresh measures anew).",
@@ -182,10 +197,12 @@ def _make_bar(console: Console) -> Bar:
 
 
 @contextmanager
-def running(describe: Callable[[Cell], str] = describe_cell) -> Iterator[RunDisplay]:
+def running(
+    describe: Callable[[Cell], str] = describe_cell, *, quiet: bool = False
+) -> Iterator[RunDisplay]:
     """Show a run whose listener this yields, and explain how it stops."""
     console = make_console(stderr=True)
-    with RunDisplay(console, describe) as display, explain_stop(console, display):
+    with RunDisplay(console, describe, quiet=quiet) as display, explain_stop(console, display):
         yield display
 
 
@@ -214,12 +231,25 @@ def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-OPTIONS = ("fresh", "impute", "limit", "n_jobs", "out", "seed", "split", "target", "task")
+OPTIONS = (
+    "drop", "fresh", "impute", "keep", "limit", "n_jobs", "out", "score", "seed", "split",
+    "target", "task",
+)  # fmt: skip
 
 
 def name_options(text: str) -> str:
     """Return a message of the library with its arguments, "(target)", as options, "--target"."""
     return re.sub(rf"\(({'|'.join(OPTIONS)})\)", lambda found: f"(--{found[1]})", text)
+
+
+def remedy_command(remedy: Mapping[str, Any]) -> str:
+    """Return the command as it was typed, with the options that would mend it."""
+    more: list[str] = []
+    for name, value in remedy.items():
+        more.append(f"--{name}")
+        if value is not True:
+            more.append(value if isinstance(value, str) else ",".join(value))
+    return shlex.join(["vicinal", *sys.argv[1:], *more])
 
 
 def _interrupt(number: int, frame: Any) -> None:

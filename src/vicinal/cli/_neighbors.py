@@ -38,11 +38,12 @@ def neighbors(
     if k is not None and k < 1:
         raise ValueError(f"--k must be at least 1, got {k}.")
     cli.check_output(json, "--json", [data, model])
-    with cli.working(f"reading {model} and {data}"):
-        fitted, facts, rows = load_with_rows(model, data, split)
+    with cli.standard_input(data) as place, cli.working(f"reading {model} and {data}"):
+        fitted, facts, rows = load_with_rows(model, place, split)
     asked = choose_rows(row, len(rows.features), limit=MOST_IN_TABLE if format == "table" else None)
-    with cli.working(f"searching among {facts['n_train']:,} rows"):
+    with cli.working(f"searching among {facts['n_train']:,} rows"), cli.noting():
         found = search(fitted, rows.features.iloc[asked], asked, facts["k"] if k is None else k)
+    _name_rows(found, facts.get("ids"), rows.parts.ids)
     content = {"version": facts["version"], "model": facts["method"], "neighbors": found}
     cli.write_json(json, content)
     if format == "json":
@@ -56,6 +57,15 @@ def neighbors(
 
 
 HEADER = ("row", "rank", "neighbor", "distance", "label")
+
+
+def _name_rows(found: list[dict[str, Any]], trained: Any, new: Any) -> None:
+    """Add what rows are called, where the model or the table says so."""
+    for entry in found:
+        if new is not None:
+            entry["id"] = str(new[entry["row"]])
+        for near in entry["neighbors"] if trained else ():
+            near["id"] = trained[near["row"]]
 
 
 def choose_rows(asked: list[int] | None, n_rows: int, limit: int | None) -> list[int]:
@@ -88,7 +98,13 @@ def search(fitted: Any, features: Any, asked: list[int], k: int) -> list[dict[st
 def flatten(found: list[dict[str, Any]]) -> list[list[Any]]:
     """Return one line for each row and neighbour."""
     return [
-        [entry["row"], rank, near["row"], near["distance"], near["label"]]
+        [
+            entry.get("id", entry["row"]),
+            rank,
+            near.get("id", near["row"]),
+            near["distance"],
+            near["label"],
+        ]
         for entry in found
         for rank, near in enumerate(entry["neighbors"], start=1)
     ]

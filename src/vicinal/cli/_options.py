@@ -6,10 +6,12 @@ import csv
 import io
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +27,11 @@ METHODS_HELP = (
 
 Data = Annotated[
     str,
-    typer.Argument(help="A known data set, or a CSV, TSV, Parquet or NPZ file.", metavar="DATA"),
+    typer.Argument(
+        help="A known data set, or a table: .csv, .tsv, .txt, .jsonl or .arff (also .gz), "
+        ".parquet, .feather, .xlsx, .npz; - reads CSV from standard input.",
+        metavar="DATA",
+    ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="A file `vicinal fit` wrote.", metavar="MODEL")]
 Split = Annotated[str, Option(help="all, or the train or test part of a known set's split.")]
@@ -36,6 +42,33 @@ Methods = Annotated[str | None, Option(help=METHODS_HELP, show_default="all that
 Scale = Annotated[str, Option(help="zscore, histogram, unit (rows of length 1) or none.")]
 Components = Annotated[int | None, Option("--pca", help="Keep so many principal components.")]
 Jobs = Annotated[int, Option(help="Processes to work in.", min=1)]
+AllJobs = Annotated[
+    int | None, Option("--jobs", help="Processes to work in.", min=1, show_default="all processors")
+]
+COLUMNS = "Columns of a table"
+Drop = Annotated[
+    str | None,
+    Option("--drop", help="Columns to leave out, separated by commas.", rich_help_panel=COLUMNS),
+]
+Features = Annotated[
+    str | None, Option("--features", help="The only columns to use.", rich_help_panel=COLUMNS)
+]
+Keep = Annotated[
+    str | None,
+    Option("--keep", help="Columns to use although they look like ids.", rich_help_panel=COLUMNS),
+]
+Id = Annotated[
+    str | None,
+    Option("--id", help="The column that names the rows.", rich_help_panel=COLUMNS),
+]
+Groups = Annotated[
+    str | None,
+    Option("--groups", help="Rows alike in this column stay together.", rich_help_panel=COLUMNS),
+]
+Weights = Annotated[
+    str | None,
+    Option("--weights", help="What each row counts: a column.", rich_help_panel=COLUMNS),
+]
 Out = Annotated[Path | None, Option(help="The run folder.", show_default=False)]
 Fresh = Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")]
 Formulas = Annotated[
@@ -51,6 +84,35 @@ def split_names(text: str, option: str = "--methods") -> list[str]:
     if not names:
         raise ValueError(f"{option} names nothing.")
     return names
+
+
+def name_roles(
+    drop: str | None, features: str | None, keep: str | None, **single: str | None
+) -> dict[str, Any]:
+    """Return columns by what they are for, as the library takes them."""
+    lists = {"drop": drop, "features": features, "keep": keep}
+    named = {k: tuple(split_names(v, f"--{k}")) for k, v in lists.items() if v is not None}
+    return named | {k: v for k, v in single.items() if v is not None}
+
+
+def check_data(data: str) -> None:
+    """Refuse a place without a table before anything heavy is loaded."""
+    from vicinal.data import check_source
+
+    check_source(data)
+
+
+@contextmanager
+def standard_input(data: str) -> Iterator[str]:
+    """Keep what standard input holds in a file while it is needed; yield where the data are."""
+    if data != "-":
+        check_data(data)
+        yield data
+        return
+    with TemporaryDirectory(prefix="vicinal-") as folder:
+        path = Path(folder) / "stdin.csv"
+        path.write_bytes(sys.stdin.buffer.read())
+        yield str(path)
 
 
 def split_methods(text: str | None) -> list[str] | None:
@@ -120,6 +182,18 @@ def _spinner(text: str) -> AbstractContextManager[Any]:
 
 
 @contextmanager
+def noting() -> Iterator[None]:
+    """Say warnings as notes, once each."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        say(f"note: {text}")
+
+
+@contextmanager
 def saving(path: Path) -> Iterator[None]:
     """Turn a failed write into a sentence and exit code 1: the command was right, the disk not."""
     try:
@@ -127,6 +201,11 @@ def saving(path: Path) -> Iterator[None]:
     except OSError as error:
         say(f"failed: cannot write {path}: {error.strerror or error}. What was there is unchanged.")
         raise typer.Exit(1) from None
+
+
+def command_line() -> str:
+    """Return what was typed."""
+    return shlex.join(["vicinal", *sys.argv[1:]])
 
 
 def say(text: str, *, err: bool = True) -> None:

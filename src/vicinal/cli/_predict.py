@@ -30,12 +30,15 @@ def predict(
     """
     cli.check_output(out, "--out", [data, model])
     cli.check_output(json, "--json", [data, model])
-    with cli.working(f"reading {model} and {data}"):
-        fitted, facts, rows = load_with_rows(model, data, split)
+    with cli.standard_input(data) as place, cli.working(f"reading {model} and {data}"):
+        fitted, facts, rows = load_with_rows(model, place, split)
     if proba and facts["task"] != "classification":
         raise ValueError("--proba is for classification; this model predicts numbers.")
-    with cli.working(f"predicting {len(rows.features):,} rows"):
+    with cli.working(f"predicting {len(rows.features):,} rows"), cli.noting():
         predictions = _predict(fitted, rows.features, proba=proba)
+        if rows.parts.ids is not None:
+            for each, name in zip(predictions, rows.parts.ids.tolist(), strict=True):
+                each["id"] = name
     error = _error([each["prediction"] for each in predictions], rows, facts["task"])
     record = _record(facts, rows, error)
     content = {"version": facts.get("version"), "records": [record], "predictions": predictions}
@@ -62,7 +65,7 @@ def load_with_rows(model: Path, data: str, split: str) -> tuple[Any, dict[str, A
     from vicinal.comparison import read_new_rows
 
     text_columns = fitted["columns"].text_columns()
-    return fitted, facts, read_new_rows(data, facts["target"], split, text_columns)
+    return fitted, facts, read_new_rows(data, facts["target"], split, text_columns, facts.get("id"))
 
 
 def _predict(fitted: Any, features: Any, *, proba: bool) -> list[dict[str, Any]]:
@@ -102,15 +105,20 @@ def _record(facts: dict[str, Any], rows: Any, error: float | None) -> dict[str, 
 
 def _as_csv(target: str, predictions: list[dict[str, Any]], *, formulas: bool) -> str:
     classes = predictions[0].get("shares", {})
-    header = ["row", f"predicted {target}", *(f"share of {name}" for name in classes)]
-    lines = ([p["row"], p["prediction"], *p.get("shares", {}).values()] for p in predictions)
+    named = ["id"] if "id" in predictions[0] else []
+    shares = (f"share of {name}" for name in classes)
+    header = ["row", *named, f"predicted {target}", *shares]
+    lines = (
+        [p["row"], *(p[n] for n in named), p["prediction"], *p.get("shares", {}).values()]
+        for p in predictions
+    )
     return cli.csv_text(header, lines, formulas=formulas)
 
 
 def _report(
     out: Path | None, facts: dict[str, Any], rows: Any, fitted: Any, error: float | None
 ) -> None:
-    known = set(fitted["columns"].columns_)
+    known = {column.name for column in fitted["columns"].reading.columns}
     unused = [name for name in map(str, rows.features.columns) if name not in known]
     if unused:
         more = f" and {len(unused) - 10} more" if len(unused) > 10 else ""

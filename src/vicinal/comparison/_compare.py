@@ -14,6 +14,7 @@ from vicinal._types import Dataset, Task
 from vicinal.comparison._describe import describe_comparison
 from vicinal.comparison._plan import Plan, Question
 from vicinal.comparison._sources import check_task, fetch_rows, find_source
+from vicinal.data import Roles, TableError
 from vicinal.methods import Method, own_method
 from vicinal.report import Comparison
 from vicinal.runs import (
@@ -33,9 +34,9 @@ def compare(
     k: int | Iterable[int] = (3, 7), groups: Any = None, task: Task | None = None,
     references: bool = False, protocol: str = "auto", n_folds: int = 5, n_repeats: int = 10,
     scale: str = "zscore", n_components: int | None = None, impute: bool = False,
-    limit: int | None = None, random_state: int = 0, n_jobs: int | None = None,
-    out: str | os.PathLike[str] | bool | None = None, fresh: bool = False,
-    listener: Listener | None = None,
+    limit: int | None = None, score: str | None = None, random_state: int = 0,
+    n_jobs: int | None = None, out: str | os.PathLike[str] | bool | None = None,
+    fresh: bool = False, listener: Listener | None = None, **roles: Any,
 ) -> Comparison:  # fmt: skip
     """Compare learned metrics with the Euclidean distance, on the same folds.
 
@@ -51,7 +52,7 @@ def compare(
     k : int or sequence of int
         Numbers of neighbours.
     groups : array-like of shape (n,), or str
-        Rows of one group stay together in every fold; or the name of a column of a frame.
+        Rows of one group stay together in every fold; or the name of a column.
     task : "classification" or "regression", optional
         By default what the targets look like.
     references : bool
@@ -68,6 +69,8 @@ def compare(
         Fill in missing values from each training part, rather than refuse them.
     limit : int, optional
         Take a random sample of so many rows.
+    score : {"error", "balanced", "nmse", "r2", "rmse", "mae"}, optional
+        What is ranked and tested; by default the share of wrong predictions, or nMSE.
     random_state : int
         Seed of folds, samples and learners.
     n_jobs : int, optional
@@ -79,7 +82,11 @@ def compare(
     fresh : bool
         Forget what the folder holds.
     listener : callable, optional
-        Called with a :class:`vicinal.runs.Progress` when a measurement starts or ends.
+        Called with a :class:`vicinal.runs.Progress` when a measurement starts or ends; one with
+        a method ``announce`` is first given the lines on how the rows were read.
+    **roles
+        Columns of a frame or a table by name: ``drop``, ``features`` (only these), ``keep``
+        (although it would be left out), ``id`` (names the rows), ``weights`` (what each counts).
 
     Returns
     -------
@@ -101,11 +108,12 @@ def compare(
     [['euclidean', 3, 142], ['lda', 3, 142]]
     """
     named, own = _split_methods(methods)
+    named_columns = Roles(**roles)
     options = {"groups": groups, "task": task, "impute": impute, "limit": limit}
-    asked = _find_rows(X, y, **options)
+    asked = _find_rows(X, y, roles=named_columns, **options)
     question = Question(
         asked.source, named, (k,) if isinstance(k, int) else tuple(k), scale, n_components,
-        protocol, n_folds, n_repeats, random_state, references,
+        protocol, n_folds, n_repeats, random_state, references, score,
     )  # fmt: skip
     if n_jobs is not None and own:
         raise ValueError(
@@ -114,6 +122,9 @@ def compare(
         )
     with _staffed(question, asked.held, own, n_jobs) as (workers, question):
         plan = ask_plan(workers, question, {method.name: method for method in own})
+        announce: Any = getattr(listener, "announce", None)
+        if announce is not None:
+            announce(plan.facts.notes)
         with _opened(plan, out, fresh) as folder:
             records = run_cells(plan.cells, folder, pool=workers, listener=listener, exhibits=True)
             found = describe_comparison(plan, records, folder.path)
@@ -129,12 +140,15 @@ class _Asked:
 
 
 def _find_rows(
-    X: Any, y: Any, *, groups: Any, task: Task | None, impute: bool, limit: int | None
+    X: Any, y: Any, *, groups: Any, task: Task | None, impute: bool, limit: int | None, roles: Roles
 ) -> _Asked:
     if isinstance(X, str | os.PathLike):
         if groups is not None:
-            raise ValueError("groups are for arrays and frames; a known data set has its own.")
-        source = find_source(os.fspath(X), target=y, task=task, impute=impute, limit=limit)
+            if not isinstance(groups, str):
+                raise ValueError("groups of a file are a column, by its name.")
+            roles = replace(roles, groups=groups)
+        options: dict[str, Any] = {"task": task, "impute": impute, "limit": limit}
+        source = find_source(os.fspath(X), target=y, roles=roles, **options)
         fetch_rows(source)
         return _Asked(source)
     if y is None:
@@ -142,7 +156,7 @@ def _find_rows(
     from vicinal.comparison._held import hold_rows, source_of
 
     check_task(task)
-    held = hold_rows(X, y, groups=groups, task=task, impute=impute)
+    held = hold_rows(X, y, groups=groups, task=task, impute=impute, roles=roles)
     return _Asked(source_of(held, limit), held)
 
 
@@ -192,7 +206,7 @@ def ask_plan(workers: Workers, question: Question, own: Mapping[str, Method]) ->
     request = {"job": MEASURER, "do": "plan", "question": asdict(question)}
     reply = ask(workers, request)
     if "refused" in reply:
-        raise ValueError(reply["refused"])
+        raise TableError(reply["refused"], **reply.get("remedy", {}))
     return Plan.from_json(reply["plan"], own)
 
 

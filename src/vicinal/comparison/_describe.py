@@ -9,7 +9,7 @@ from typing import Any
 from vicinal import __version__
 from vicinal.comparison._exhibit_file import exhibit_path, read_exhibit
 from vicinal.comparison._plan import Plan
-from vicinal.comparison._summary import summarize_records
+from vicinal.comparison._summary import summarize_majority, summarize_records
 from vicinal.data import get_entry
 from vicinal.report import Comparison, Exhibit, Row, best_row
 from vicinal.runs import Record, Setting, Source
@@ -18,7 +18,7 @@ from vicinal.runs import Record, Setting, Source
 def describe_comparison(plan: Plan, records: Sequence[Record], folder: Path) -> Comparison:
     """Return what was measured together with what it was measured on."""
     facts, setting = plan.facts, plan.setting
-    rows, duels = summarize_records(records, plan.methods, plan.ks, facts.name)
+    rows, duels = summarize_records(records, plan.methods, plan.ks, facts.name, plan.loss)
     return Comparison(
         dataset=facts.name,
         task=facts.task,
@@ -32,9 +32,14 @@ def describe_comparison(plan: Plan, records: Sequence[Record], folder: Path) -> 
         rows=rows,
         exhibits=tuple(read_best(rows, records, folder)),
         citation=describe_source(setting.source),
-        notes=(*_notes_on_rows(plan), *_failed_exhibits(records, rows)),
+        notes=(*facts.notes, *_notes_on_rows(plan), *_failed_exhibits(records, rows)),
         duels=duels,
         configuration=plan.configuration,
+        loss=plan.loss,
+        classes=facts.classes,
+        target=facts.target,
+        unit=facts.unit,
+        majority=summarize_majority(records),
     )
 
 

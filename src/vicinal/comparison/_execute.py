@@ -14,7 +14,12 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
 from vicinal.comparison._packing import pack_bits
 from vicinal.comparison._rows import PreparedFold
-from vicinal.comparison._scoring import predict_from, prediction_error
+from vicinal.comparison._scoring import (
+    count_confusions,
+    majority_prediction,
+    predict_from,
+    score_prediction,
+)
 from vicinal.methods import Method, make_learner
 from vicinal.predict import KNNClassifier, KNNRegressor
 from vicinal.runs import (
@@ -89,8 +94,10 @@ def _predict(
         return predict_tuned(cell, method, prepared), None
     numbers = [int(k) for k in ks if k is not None]
     task, y = prepared.dataset.task, prepared.y_train
-    fitted = fit_and_search(cell, method, task, prepared.X_train, y, prepared.X_test, max(numbers))
-    return {k: _timed_vote(fitted, y, k, task) for k in numbers}, fitted
+    weights, k_most = prepared.train_weights, max(numbers)
+    rows = prepared.X_train, y, prepared.X_test
+    fitted = fit_and_search(cell, method, task, *rows, k_most, weights)
+    return {k: _timed_vote(fitted, y, k, task, weights) for k in numbers}, fitted
 
 
 def _predict_reference(cell: Cell, method: Method, prepared: PreparedFold) -> Prediction:
@@ -105,7 +112,14 @@ def _predict_reference(cell: Cell, method: Method, prepared: PreparedFold) -> Pr
 
 
 def fit_and_search(
-    cell: Cell, method: Method, task: Task, X: AnyArray, y: AnyArray, queries: AnyArray, k: int
+    cell: Cell,
+    method: Method,
+    task: Task,
+    X: AnyArray,
+    y: AnyArray,
+    queries: AnyArray,
+    k: int,
+    weights: FloatArray | None = None,
 ) -> Fitted:
     """Fit the cell's metric and find k neighbours of each query.
 
@@ -117,7 +131,7 @@ def fit_and_search(
     metric = make_learner(method, task, k=k, seed=cell.setting.seed, parameters=cell.parameters)
     predictor = KNNClassifier if task == "classification" else KNNRegressor
     watch = Stopwatch()
-    model = predictor(n_neighbors=k, metric=metric).fit(X, y)
+    model = predictor(n_neighbors=k, metric=metric).fit(X, y, sample_weight=weights)
     fit = watch.read()
     watch = Stopwatch()
     distances, neighbors = model.kneighbors(queries)
@@ -127,19 +141,30 @@ def fit_and_search(
     return Fitted(model, distances, neighbors, fit, search)
 
 
-def _timed_vote(fitted: Fitted, y_train: AnyArray, k: int, task: Task) -> Prediction:
+def _timed_vote(
+    fitted: Fitted, y_train: AnyArray, k: int, task: Task, weights: FloatArray | None
+) -> Prediction:
     watch = Stopwatch()
-    predicted = predict_from(fitted.neighbors, y_train, k, task)
+    predicted = predict_from(fitted.neighbors, y_train, k, task, weights)
     return Prediction(predicted, fitted.fit, fitted.search + watch.read())
 
 
 def _figures(prediction: Prediction, prepared: PreparedFold) -> Record:
     task, y = prepared.dataset.task, prepared.y_test
-    wrong = pack_bits(prediction.predicted != y) if task == "classification" else None
+    weights, wrong, confusion = prepared.test_weights, None, None
+    if task == "classification":
+        wrong = pack_bits(prediction.predicted != y)
+        n_classes = max(len(prepared.dataset.classes), int(prepared.dataset.y.max()) + 1)
+        confusion = count_confusions(prediction.predicted, y, n_classes)
+    blind = majority_prediction(prepared.y_train, len(y), task, prepared.train_weights)
+    scores = score_prediction(prediction.predicted, y, task, weights)
     return {
         "status": "ok",
-        "error": prediction_error(prediction.predicted, y, task),
-        "wrong": wrong,
+        "error": scores["error"],
+        "scores": scores,
+        "majority": score_prediction(blind, y, task, weights),
+        "confusion": confusion,
+        "wrong": wrong if weights is None else None,
         "n_train": len(prepared.y_train),
         "n_test": len(y),
         "fit_seconds": prediction.fit.wall,

@@ -10,14 +10,22 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, Dataset, Task
-from vicinal.data import dataset_of
+from vicinal.data import RawTable, Roles, dataset_of_parts, take_parts
 from vicinal.runs import Source
 
-_ARRAYS = ("X", "y", "groups", "is_test")
+_ARRAYS = ("X", "y", "groups", "is_test", "weights", "ids")
+_TEXTS = ("feature_names", "classes", "notes")
+_FACTS = ("name", "task", "protocol", "target_name", "unit")
 
 
 def hold_rows(
-    X: Any, y: Any, *, groups: Any = None, task: Task | None = None, impute: bool = False
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    task: Task | None = None,
+    impute: bool = False,
+    roles: Roles | None = None,
 ) -> Dataset:
     """Return arrays, or a table and its target, as a data set.
 
@@ -32,17 +40,21 @@ def hold_rows(
         By default what the target looks like.
     impute : bool
         Fill in missing values from each training part, rather than refuse them.
+    roles : Roles, optional
+        Further columns of a frame by what they are for.
     """
     import pandas as pd
 
     frame = X if isinstance(X, pd.DataFrame) else _as_frame(X)
-    frame, column = _take_column(frame, y, "y")
-    if groups is None:
-        return dataset_of(frame, column, name="data", task=task, impute=impute)
-    frame, tied = _take_column(frame, groups, "groups")
-    dataset = dataset_of(frame, column, name="data", task=task, impute=impute)
-    codes = np.unique(tied.astype(str), return_inverse=True)[1]
-    return replace(dataset, groups=codes, protocol="grouped")
+    roles = roles or Roles()
+    frame, target = _with_column(frame, y, "y")
+    if groups is not None:
+        frame, tied = _with_column(frame, groups, "groups")
+        roles = replace(roles, groups=tied)
+    is_array = not isinstance(X, pd.DataFrame)
+    table = RawTable(frame.rename(columns=str), is_array=is_array)
+    parts = take_parts(table, target, roles, "X")
+    return dataset_of_parts(parts, name="data", task=task, impute=impute)
 
 
 def _as_frame(X: Any) -> Any:
@@ -54,19 +66,21 @@ def _as_frame(X: Any) -> Any:
     return pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
 
 
-def _take_column(frame: Any, asked: Any, what: str) -> tuple[Any, Any]:
-    """Return the features and one column: one of them by its name, or one beside them."""
-    import pandas as pd
-
+def _with_column(frame: Any, asked: Any, what: str) -> tuple[Any, str]:
+    """Return a frame that has one column, and its name: one of its own, or one beside it."""
     if isinstance(asked, str):
         if asked not in frame.columns:
             raise ValueError(f"{what}={asked!r} is no column of X; it has {list(frame.columns)}.")
-        return frame.drop(columns=asked), frame[asked]
+        return frame, asked
     values = np.asarray(asked)
     if values.shape != (len(frame),):
         raise ValueError(f"X has {len(frame)} rows and {what} the shape {values.shape}.")
     name = getattr(asked, "name", None)
-    return frame, pd.Series(values, name=what if name is None else name)
+    name = what if name is None else str(name)
+    while name in frame.columns:
+        name = f"{name} "
+    kept = asked.to_numpy() if hasattr(asked, "to_numpy") else values
+    return frame.assign(**{name: kept}), name
 
 
 def source_of(dataset: Dataset, limit: int | None = None) -> Source:
@@ -83,9 +97,9 @@ def write_held(dataset: Dataset, path: Path) -> None:
     arrays: dict[str, AnyArray] = {
         name: getattr(dataset, name) for name in _ARRAYS if getattr(dataset, name) is not None
     }
-    texts = {"feature_names": dataset.feature_names, "classes": dataset.classes}
+    texts = {name: getattr(dataset, name) for name in _TEXTS}
     arrays |= {name: np.array(value) for name, value in texts.items() if len(value)}
-    facts = np.array([dataset.name, dataset.task, dataset.protocol])
+    facts = np.array([getattr(dataset, name) for name in _FACTS])
     np.savez(path, facts=facts, **arrays, **{f"extra {k}": v for k, v in dataset.extras.items()})  # type: ignore[arg-type]
 
 
@@ -93,9 +107,7 @@ def read_held(path: Path) -> Dataset:
     """Return the data set :func:`write_held` wrote."""
     with np.load(path, allow_pickle=False) as file:
         arrays: dict[str, Any] = {name: file[name] for name in file.files}
-    name, task, protocol = arrays.pop("facts").tolist()
+    facts = dict(zip(_FACTS, arrays.pop("facts").tolist(), strict=True))
     extras = {key[6:]: arrays.pop(key) for key in list(arrays) if key.startswith("extra ")}
-    texts: dict[str, Any] = {
-        k: tuple(arrays.pop(k).tolist()) for k in ("feature_names", "classes") if k in arrays
-    }
-    return Dataset(name=name, task=task, protocol=protocol, extras=extras, **texts, **arrays)
+    texts: dict[str, Any] = {k: tuple(arrays.pop(k).tolist()) for k in _TEXTS if k in arrays}
+    return Dataset(extras=extras, **facts, **texts, **arrays)

@@ -62,7 +62,7 @@ class Measurer:
         try:
             return {"plan": plan_comparison(question, self.folds, self._own).to_json()}
         except (ValueError, OSError) as error:  # bad input: the caller says so in its own name
-            return {"refused": str(error)}
+            return {"refused": str(error), "remedy": getattr(error, "remedy", {})}
 
     def measure(self, cell: Cell, exhibits: Path | None = None) -> list[Record]:
         """Return one record for each k; failures are records too.
@@ -129,5 +129,7 @@ def _fold_of(cell: Cell) -> str:
 
 
 def _side(fitted: Fitted, prepared: PreparedFold, k: int) -> Side:
-    predicted = predict_from(fitted.neighbors, prepared.y_train, k, prepared.dataset.task)
+    predicted = predict_from(
+        fitted.neighbors, prepared.y_train, k, prepared.dataset.task, prepared.train_weights
+    )
     return Side(fitted.distances[:, :k], fitted.neighbors[:, :k], predicted)

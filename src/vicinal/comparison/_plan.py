@@ -32,6 +32,7 @@ class Question:
     n_repeats: int = 10
     seed: int = 0
     references: bool = False
+    score: str | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class Facts:
     n_rows: int
     n_features: int
     n_classes: int
+    classes: tuple[str, ...] = ()
+    target: str = ""
+    unit: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class Plan:
     ks: tuple[int, ...]
     n_folds: int
     facts: Facts
+    loss: str = "error"
 
     @property
     def cells(self) -> list[Cell]:
@@ -131,7 +137,9 @@ def plan_comparison(
     ValueError
         For anything that would fail on every fold.
     """
-    from vicinal.comparison._rows import FoldKeeper  # where rows are, not where they are asked of
+    # Where rows are, not where they are asked of.
+    from vicinal.comparison._rows import FoldKeeper
+    from vicinal.comparison._scoring import choose_loss
 
     keeper = keeper or FoldKeeper()
     if question.seed < 0:
@@ -148,7 +156,8 @@ def plan_comparison(
     keeper.get(setting, 0)  # what the preparation refuses, it refuses here
     named = None if question.methods is None else [(own or {}).get(m, m) for m in question.methods]
     chosen = choose_methods(named, dataset.task, references=question.references)
-    return Plan(setting, chosen, ks, len(folds), _facts(dataset))
+    loss = choose_loss(question.score, dataset.task)
+    return Plan(setting, chosen, ks, len(folds), _facts(dataset), loss)
 
 
 def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:
@@ -167,7 +176,17 @@ def _facts(dataset: Dataset) -> Facts:
     classes = len(dataset.classes)
     if dataset.task == "classification" and not classes:
         classes = len(np.unique(dataset.y))
-    return Facts(dataset.name, dataset.task, len(dataset.y), dataset.X.shape[1], classes)
+    return Facts(
+        dataset.name,
+        dataset.task,
+        len(dataset.y),
+        dataset.X.shape[1],
+        classes,
+        tuple(str(name) for name in dataset.classes),
+        dataset.target_name,
+        dataset.unit,
+        dataset.notes,
+    )
 
 
 def check_ks(ks: Iterable[int], smallest: int) -> tuple[int, ...]:

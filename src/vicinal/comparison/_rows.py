@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from vicinal._types import AnyArray, Dataset, Fold, IntArray, Task
+from vicinal._types import AnyArray, Dataset, FloatArray, Fold, IntArray, Task
 from vicinal.comparison._held import read_held
 from vicinal.comparison._synthetic import SYNTHETIC, make_synthetic
 from vicinal.comparison._views import first_features, sample_dataset, two_sides
@@ -43,6 +43,16 @@ class PreparedFold:
     imputer: Imputer | None
     preparation: Preparation
 
+    @property
+    def train_weights(self) -> FloatArray | None:
+        """What each training row counts, None where all count the same."""
+        return None if self.dataset.weights is None else self.dataset.weights[self.rows.train]
+
+    @property
+    def test_weights(self) -> FloatArray | None:
+        """What each test row counts."""
+        return None if self.dataset.weights is None else self.dataset.weights[self.rows.test]
+
 
 def load_rows(source: Source, seed: int, held: Dataset | None = None) -> Dataset:
     """Return the data set of a source, sampled where the source has a limit.
@@ -68,7 +78,8 @@ def _read_rows(source: Source) -> Dataset:
     if source.digest and sha256_of(Path(source.path)) != source.digest:
         raise ValueError(f"{source.path} was changed while it was in use; start again.")
     task = cast("Task | None", source.task)
-    return read_table(source.path, source.target, task=task, impute=source.impute)
+    impute, roles = source.impute, source.roles
+    return read_table(source.path, source.target, task=task, impute=impute, **roles)
 
 
 def view_dataset(dataset: Dataset, source: Source) -> Dataset:

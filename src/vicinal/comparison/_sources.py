@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from vicinal.data import check_file, find, get_entry, obtain, sha256_of, table_suffix
+from vicinal.data import Roles, check_source, find, get_entry, obtain, sha256_of
 from vicinal.runs import Source
 
 
@@ -16,6 +16,7 @@ def find_source(
     task: str | None = None,
     impute: bool = False,
     limit: int | None = None,
+    roles: Roles | None = None,
 ) -> Source:
     """Return where the rows of a known name or a file come from; known names come first.
 
@@ -28,15 +29,16 @@ def find_source(
     if limit is not None and limit < 2:
         raise ValueError(f"a sample (limit) must have at least 2 rows, got {limit}.")
     check_task(task)
+    known = check_source(data)
     path = Path(data)
-    is_table = path.exists() or table_suffix(path) is not None or len(path.parts) > 1
-    known = known_name(data, is_table=is_table)
+    named = {} if roles is None else {k: v for k, v in asdict(roles).items() if v}
     if known is None:
-        return _table_source(path, target, task, impute, limit)
-    if target is not None or task is not None or impute:
+        source = Source(path.name, str(path.resolve()), target, task, impute, limit=limit)
+        return replace(source, digest=sha256_of(path), roles=named)
+    if target is not None or task is not None or impute or named:
         raise ValueError(
-            f"{data} is a known data set with a target of its own; target, task and "
-            f"impute are for tables (write ./{data} for a file of that name)."
+            f"{data} is a known data set with a target of its own; target, task, impute and "
+            f"columns by name are for tables (write ./{data} for a file of that name)."
         )
     return Source(known, limit=limit)
 
@@ -47,31 +49,7 @@ def fetch_rows(source: Source) -> None:
         obtain(get_entry(source.name))
 
 
-def known_name(data: str, *, is_table: bool) -> str | None:
-    """Return the full name of a known data set, None for a table.
-
-    Raises
-    ------
-    ValueError
-        Where it is neither, with the nearest known names.
-    """
-    try:
-        return get_entry(data).name
-    except ValueError as error:
-        if is_table:
-            return None
-        raise ValueError(f"{error} There is no file {data!r} here either.") from None
-
-
 def check_task(task: str | None) -> None:
     """Refuse a task nobody knows."""
     if task not in (None, "classification", "regression"):
         raise ValueError(f"task must be classification or regression, got {task!r}.")
-
-
-def _table_source(
-    path: Path, target: str | None, task: str | None, impute: bool, limit: int | None
-) -> Source:
-    source = Source(path.name, str(path.resolve()), target, task, impute, limit=limit)
-    check_file(path)
-    return replace(source, digest=sha256_of(path))

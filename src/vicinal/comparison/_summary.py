@@ -12,7 +12,7 @@ import numpy as np
 from vicinal.comparison._packing import unpack_bits
 from vicinal.comparison._significance import corrected_t_test, mcnemar_test
 from vicinal.methods import EUCLIDEAN, Method
-from vicinal.report import Duel, Row, best_neighbors, best_row, mark_best
+from vicinal.report import Duel, Row, best_neighbors, best_row, mark_best, same_error
 from vicinal.runs import Record
 
 MEASURED = ("fit_seconds", "fit_cpu_seconds", "predict_seconds", "predict_cpu_seconds")
@@ -22,15 +22,20 @@ Folds = dict[tuple[str, int | None], list[Record]]
 
 
 def summarize_records(
-    records: Iterable[Record], methods: Sequence[Method], ks: Sequence[int], dataset: str
+    records: Iterable[Record],
+    methods: Sequence[Method],
+    ks: Sequence[int],
+    dataset: str,
+    loss: str = "error",
 ) -> tuple[tuple[Row, ...], tuple[Duel, ...]]:
     """Return one row for each k and method, in that order, then the references and their duels.
 
     A row's times are means over its folds and its memory is the largest of them; the gain and
-    its test compare the folds that this method and the Euclidean distance both have.
+    its test compare the folds that this method and the Euclidean distance both have. Errors are
+    the values of the ``loss``.
     """
     folds: Folds = {}
-    for record in records:
+    for record in (ranked_by(loss, each) for each in records):
         folds.setdefault((record["method"], record["k"]), []).append(record)
     rows: list[Row] = []
     for k in ks:
@@ -44,14 +49,30 @@ def summarize_records(
     return (*rows, *more), _duels(rows, more, folds)
 
 
+def ranked_by(loss: str, record: Record) -> Record:
+    """Return a record whose error is the loss asked for; its rows then tell nothing of it."""
+    if loss == "error" or record["status"] != "ok":
+        return record
+    return {**record, "error": record["scores"][loss], "wrong": None}
+
+
+def summarize_majority(records: Iterable[Record]) -> dict[str, float]:
+    """Return the mean losses of a model that looks at no feature, over the folds measured."""
+    folds = {r["fold"]: r["majority"] for r in records if r["status"] == "ok" and "majority" in r}
+    names: Iterable[str] = next(iter(folds.values()), {})
+    return {name: _mean([each[name] for each in folds.values()]) for name in names}
+
+
 def _duels(rows: Iterable[Row], references: Iterable[Row], folds: Folds) -> tuple[Duel, ...]:
     """The best of the rows against each reference, on the folds both have."""
     best = best_neighbors(rows)
     if best is None:
         return ()
     ours = _ok(folds[best.method, best.k])
+    plain = best_row(row for row in rows if row.method == EUCLIDEAN)
+    references = [*references, *([plain] if plain and best.method != EUCLIDEAN else [])]
     return tuple(
-        Duel(row.method, compare_folds(ours, _ok(folds[row.method, None]))[1])
+        Duel(row.method, compare_folds(ours, _ok(folds[row.method, row.k]))[1])
         for row in references
         if row.measured
     )
@@ -91,8 +112,21 @@ def _row(
         message=_failure(records),
         notes=distinct_notes(note for r in results for note in r["notes"]),
         reference=method.reference,
+        scores=_mean_scores(results),
+        confusion=_sum_confusions(results),
         **{name: _mean([r[name] for r in results]) for name in MEASURED},
     )
+
+
+def _mean_scores(results: Sequence[Record]) -> dict[str, float]:
+    names = results[0].get("scores", {}) if results else {}
+    return {name: _mean([r["scores"][name] for r in results]) for name in names}
+
+
+def _sum_confusions(results: Sequence[Record]) -> tuple[tuple[int, ...], ...]:
+    counts = [r["confusion"] for r in results if r.get("confusion") is not None]
+    summed = np.sum(counts, axis=0).tolist() if counts else []
+    return tuple(tuple(row) for row in summed)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -138,7 +172,8 @@ def compare_folds(
     shared = sorted(ours.keys() & plain.keys())
     if not shared:
         return None, None
-    differences = [plain[fold]["error"] - ours[fold]["error"] for fold in shared]
+    pairs = [(plain[fold]["error"], ours[fold]["error"]) for fold in shared]
+    differences = [0.0 if same_error(a, b) else a - b for a, b in pairs]
     share = _mean([ours[fold]["n_test"] / ours[fold]["n_train"] for fold in shared])
     gain = _mean(differences)
     if len(shared) > 1:

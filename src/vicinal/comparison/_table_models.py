@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -16,16 +16,21 @@ from vicinal.comparison._relevance import relevance_of
 from vicinal.comparison._scoring import prediction_error
 from vicinal.comparison._sources import find_source
 from vicinal.data import (
+    ALL,
     Imputer,
     Preparation,
+    Roles,
     TableEncoder,
+    TableParts,
     dataset_frame,
+    describe_reading,
     encode_target,
     inner_split,
     load_dataset,
-    read_frame,
+    read_raw,
+    recognise_columns,
     require_target,
-    split_target,
+    take_parts,
 )
 from vicinal.methods import EUCLIDEAN, Method, get_method, make_learner
 from vicinal.predict import KNNClassifier, KNNRegressor, check_storable
@@ -42,14 +47,23 @@ DEFAULT_METHODS: dict[Task, str] = {"classification": "mlng", "regression": EUCL
 
 @dataclass(frozen=True)
 class TableRows:
-    """Rows as a user has them: named columns, and the column to predict where there is one."""
+    """Rows as a user has them: a table taken apart, and what is known of its target."""
 
     name: str
-    features: pd.DataFrame
-    target: pd.Series | None
+    parts: TableParts
     target_name: str
     task: Task | None = None
-    groups: IntArray | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def features(self) -> pd.DataFrame:
+        """The columns beside the target."""
+        return self.parts.features
+
+    @property
+    def target(self) -> pd.Series | None:
+        """The column to predict, where there is one."""
+        return self.parts.target
 
 
 @dataclass(frozen=True)
@@ -73,31 +87,41 @@ class FittedTable:
 
 
 def read_training_rows(
-    data: str, target: str | None = None, *, task: str | None = None, split: str = "all"
+    data: str,
+    target: str | None = None,
+    *,
+    task: str | None = None,
+    split: str = "all",
+    roles: Roles | None = None,
 ) -> TableRows:
     """Return the rows of a known data set or a file, with the target that must be there."""
-    source = find_source(data, target=target, task=task)
+    source = find_source(data, target=target, task=task, roles=roles)
     if source.path is None:
         return _known_rows(data, split)
     refuse_split(split)
     name = require_target(source.path, target)
-    features, column = split_target(read_frame(source.path, target=name), name, source.path)
-    return TableRows(source.name, features, column, name, cast("Task | None", task))
+    parts = take_parts(read_raw(source.path, target=name), name, roles or Roles(), source.path)
+    task = task or ("regression" if parts.unit else None)
+    notes = (*parts.notes, *describe_reading(parts.reading))
+    return TableRows(source.name, parts, name, cast("Task | None", task), notes)
 
 
 def read_new_rows(
-    data: str, target: str, split: str = "all", text_columns: Collection[str] = ()
+    data: str,
+    target: str,
+    split: str = "all",
+    text_columns: Collection[str] = (),
+    id: str | None = None,
 ) -> TableRows:
-    """Return rows to predict; their target may be absent."""
+    """Return rows to predict; their target, and the column that names them, may be absent."""
     source = find_source(data)
     if source.path is None:
         return _known_rows(data, split)
     refuse_split(split)
-    frame = read_frame(source.path, target=target, text_columns=text_columns)
-    present = target in frame.columns
-    column = frame[target] if present else None
-    features = frame.drop(columns=target) if present else frame
-    return TableRows(source.name, features, column, target)
+    table = read_raw(source.path, target=target, text_columns=text_columns)
+    roles = Roles(id=id if id in table.frame.columns else None)
+    parts = take_parts(table, target, roles, source.path, needs_target=False)
+    return TableRows(source.name, parts, target, notes=parts.notes)
 
 
 def refuse_split(split: str) -> None:
@@ -113,7 +137,9 @@ def _known_rows(data: str, split: str) -> TableRows:
         raise ValueError(f"the part of the rows (split) must be all, train or test; got {split!r}.")
     dataset = load_dataset(data, None if split == "all" else split)
     features, column = dataset_frame(dataset)
-    return TableRows(data, features, column, str(column.name), dataset.task, dataset.groups)
+    reading = recognise_columns(features, keep=ALL)
+    parts = TableParts(features, reading, column, groups=dataset.groups)
+    return TableRows(data, parts, str(column.name), dataset.task)
 
 
 def make_predictor(
@@ -168,7 +194,8 @@ def fit_table(
     assert rows.target is not None
     task, y, classes = encode_target(rows.target, rows.task)
     labels = np.array(classes)[y] if classes else y
-    encoder = TableEncoder(keep_missing=impute).fit(rows.features)
+    encoder = TableEncoder(keep_missing=impute)
+    encoder.fit(rows.features, reading=rows.parts.reading)
     X = encoder.transform(rows.features)
     options |= {"blocks": encoder.blocks_ if impute else None, "seed": seed}
     method = get_method(method_name or DEFAULT_METHODS[task])
@@ -181,7 +208,7 @@ def fit_table(
         fit = watch.read()
     held = HeldOut((None, None), 0)
     if check:
-        held = hold_out((learned, plain), X, labels, task, groups=rows.groups, seed=seed)
+        held = hold_out((learned, plain), X, labels, task, groups=rows.parts.groups, seed=seed)
     model = Pipeline([("columns", encoder), *learned.steps])
     return FittedTable(
         model=model,

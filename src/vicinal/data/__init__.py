@@ -4,12 +4,13 @@
 ``_registry``              what is known: one frozen entry a set (source, split, groups, ...)
 ``_entries``               the entries, from ``sets.toml`` and ``measurements.json``
 ``_datasets``              ``load_dataset``: the steps below in one call
+``_sources``               is it a known set or the place of a table?
 ``_storage``               where a stored file is looked for
 ``_download``              fetching a file, resumed where it broke off
 ``_raw``, ``_containers``  the archives' own files -> stored arrays
 ``_conversion``            stored arrays -> a stored file, recognised by its ``_fingerprint``
 ``_decoding``              stored arrays -> features, targets, split, groups
-``_tables``                a user's own CSV, Parquet or NPZ file
+``tables``                 a user's own table: files, columns, encoding
 ``_protocols``             which rows train and which test
 ``_preparation``           scalings and PCA fitted on the training part
 =========================  ====================================================================
@@ -33,10 +34,12 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data._raw": "read_idx",
         "vicinal.data._registry": "Entry get_entry list_datasets",
         "vicinal.data._signals": "check_images check_projection draw_warps project_images",
+        "vicinal.data._sources": "check_source",
         "vicinal.data._storage": "cache_folder data_folder find obtain",
-        "vicinal.data._table_encoder": "Imputer TableEncoder",
-        "vicinal.data._table_files": "check_file read_frame table_suffix",
-        "vicinal.data._tables": "class_names dataset_frame dataset_of encode_target imputer_for "
-        "read_table require_target split_target target_numbers",
+        "vicinal.data.tables": "ALL Column Imputer MissingValues RawTable Reading Roles "
+        "TableEncoder TableError TableParts UnusableColumns check_file class_names "
+        "dataset_frame dataset_of dataset_of_parts describe_reading encode_target group_codes "
+        "imputer_for plain_target read_frame read_raw read_table recognise_columns "
+        "require_target table_suffix take_parts target_numbers",
     },
 )

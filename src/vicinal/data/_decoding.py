@@ -257,3 +257,25 @@ def load_builtin(stored: Stored, *, loader: str, **options: Any) -> Decoded:
     y = bunch.target.astype(np.float64 if bunch.target.dtype.kind == "f" else np.int64)
     names = tuple(str(name) for name in bunch.feature_names)
     return Decoded(X=bunch.data, y=y, feature_names=names)
+
+
+def make_waveform(stored: Stored, *, n_rows: int, seed: int = 0) -> Decoded:
+    """Draw the waveform set from its formula; there is nothing stored to decode.
+
+    With the waves h_1(t) = max(6 − |t − 11|, 0), h_2(t) = h_1(t − 4), h_3(t) = h_1(t + 4), a row
+    of class r is u h_a(t) + (1 − u) h_b(t) + ε_t for t = 1, ..., 21, the pair (a, b) one of three,
+    u uniform on [0, 1] and ε standard normal; 19 columns more are standard normal alone.
+    """
+    random = np.random.default_rng(seed)
+    t = np.arange(1, 22)
+    waves = [np.maximum(6 - np.abs(t - 11 - shift), 0) for shift in (0, 4, -4)]
+    firsts, seconds = (
+        np.array([waves[a] for a in (0, 0, 1)]),
+        np.array([waves[b] for b in (1, 2, 2)]),
+    )
+    y = np.arange(n_rows) % 3
+    u = random.uniform(size=(n_rows, 1))
+    X = random.normal(size=(n_rows, 40))
+    X[:, :21] += u * firsts[y] + (1 - u) * seconds[y]
+    names = (*(f"t{number}" for number in t), *(f"noise{number}" for number in range(1, 20)))
+    return Decoded(X=X, y=y.astype(np.int64), feature_names=names)

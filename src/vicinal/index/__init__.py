@@ -1,6 +1,7 @@
 """Search: vectors in, (distances, indices) out; knows no metric.
 
     ExactIndex    squared Euclidean distance, exact, ties by lower row
+    SparseIndex   the same of sparse rows
     BinaryIndex   Hamming distance of packed bits, exact, ties by lower row
     FaissIndex    whatever faiss can build, with faiss' rounding and order
 
@@ -8,12 +9,23 @@
                       └─ query_radius(queries, radius)  ─► (values, indices, indptr), all within
                                                             a distance
 
-``without_itself`` drops from the k + 1 nearest of an indexed row the row itself.
+``without_itself`` drops from the k + 1 nearest of an indexed row the row itself; ``check_radius``
+refuses what is no distance.
 """
 
 from vicinal.index._binary import BinaryIndex
 from vicinal.index._exact import ExactIndex
 from vicinal.index._faiss import FaissIndex, import_faiss
+from vicinal.index._inputs import check_radius
 from vicinal.index._itself import without_itself
+from vicinal.index._sparse import SparseIndex
 
-__all__ = ["BinaryIndex", "ExactIndex", "FaissIndex", "import_faiss", "without_itself"]
+__all__ = [
+    "BinaryIndex",
+    "ExactIndex",
+    "FaissIndex",
+    "SparseIndex",
+    "check_radius",
+    "import_faiss",
+    "without_itself",
+]

@@ -38,7 +38,8 @@ class FaissIndex:
         Searched as float32.
     factory : str, default="Flat"
         What to build, in faiss' words: "Flat" (exhaustive), "HNSW32" (graph), "IVF256,Flat"
-        (inverted lists), and so on. Indexes that need training are trained on ``vectors``.
+        (inverted lists), and so on. Indexes that need training are trained on ``vectors``. Search
+        parameters follow after a semicolon: "IVF256,Flat;nprobe=16", "HNSW32;efSearch=64".
     n_jobs : int, default=None
         Threads. None takes as many as the linear algebra library is set to use.
 
@@ -105,7 +106,7 @@ class FaissIndex:
             raise RuntimeError(
                 f"faiss' index {self.factory!r} found fewer than k={k} neighbours for "
                 f"{int((indices < 0).any(axis=1).sum())} queries; let it search wider (nprobe, "
-                "efSearch) through the attribute `index`, or use ExactIndex."
+                "efSearch), as in 'IVF128,Flat;nprobe=16', or use ExactIndex."
             )
         return np.maximum(squared_distances, 0).astype(np.float64), indices
 
@@ -211,8 +212,11 @@ def _search_parameters(faiss: ModuleType, index: Any, selector: Any) -> Any:
 
 
 def _build(faiss: ModuleType, vectors: FloatArray, factory: str) -> Any:
+    kind, _, searched = factory.partition(";")
     try:
-        index = faiss.index_factory(vectors.shape[1], factory)
+        index = faiss.index_factory(vectors.shape[1], kind)
+        if searched:
+            faiss.ParameterSpace().set_index_parameters(index, searched)
         index.train(vectors)
         index.add(vectors)
     except RuntimeError as error:

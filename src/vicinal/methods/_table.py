@@ -85,6 +85,21 @@ METHODS = (
     _metric("nca", "NCA", "vicinal.rivals:NCA", "goldberger2004", default=True),
     _metric("mlng", "MLNG", "vicinal.metric:MLNG", "trivedi2014", k=True, default=True),
     _metric(
+        "mlng-asymmetric", "asymmetric MLNG", "vicinal.metric:AsymmetricMLNG", "trivedi2018", k=True
+    ),
+    _metric(
+        "mlng-regression", "MLNG for numbers", "vicinal.metric:RegressionMLNG", "trivedi2018",
+        k=True, tasks=NUMBERS,
+    ),
+    _metric("mlng-hamming", "MLNG codes", "vicinal.metric:HammingMLNG", "trivedi2018", k=True),
+    _metric("hdml", "HDML", "vicinal.rivals:HDML", "norouzi2012"),
+    _metric("lsh", "LSH", "vicinal.rivals:LSH", "charikar2002", tasks=BOTH),
+    _metric("itq", "ITQ", "vicinal.rivals:ITQ", "gong2013", tasks=BOTH),
+    _metric(
+        "classifier-codes", "codes of a classifier", "vicinal.rivals:ClassifierCodes",
+        "sablayrolles2017",
+    ),
+    _metric(
         "mlng-mean", "mean of MLNG", "vicinal.combine:MeanMetric", "trivedi2014", k=True,
         wraps="vicinal.metric:MLNG",
     ),

@@ -30,6 +30,9 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     components_: FloatArray
+    # How much each feature varies among the rows fit saw (d,), noted when they are checked.
+    feature_spread_: FloatArray
+    _notes_spread = True
     # Whether vicinal.scale.fit_distributed takes this learner.
     _fits_distributed = False
     # Whether ``fit`` takes sparse rows.
@@ -95,25 +98,40 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return minus :meth:`pair_distance`: larger means more alike."""
         return -self.pair_distance(pairs)
 
-    def get_metric(self) -> Callable[[AnyArray, AnyArray], float]:
-        """Return the distance as a function of two vectors, fixed to the present fit."""
+    def get_metric(self) -> Callable[..., float]:
+        """Return the distance as a function of two vectors, fixed to the present fit.
+
+        ``distance(u, v, squared=False)`` takes vectors of shape (d,) or (1, d).
+        """
         check_is_fitted(self, "components_")
         query_map, database_map = self._query_map().copy(), self.components_.copy()
         offset = np.array(getattr(self, "query_offset_", 0.0))
 
-        def distance(query: AnyArray, point: AnyArray) -> float:
-            gap = query_map @ np.asarray(query) + offset - database_map @ np.asarray(point)
-            return float(np.sqrt(gap @ gap))
+        def distance(query: AnyArray, point: AnyArray, squared: bool = False) -> float:
+            u, v = (_as_vector(each, query_map.shape[1]) for each in (query, point))
+            gap = query_map @ u + offset - database_map @ v
+            return float(gap @ gap if squared else np.sqrt(gap @ gap))
 
         return distance
 
     @property
     def feature_relevance_(self) -> FloatArray:
-        """How much each original feature moves the distance: the diagonal of M, summing to 1."""
+        """Each feature's share in the squared distance of the rows ``fit`` saw, of shape (d,).
+
+        r_j ∝ M_jj var_j, summing to 1: a feature that hardly varies moves no distance, however
+        large its entry in M.
+        """
         check_is_fitted(self, "components_")
+        spread = getattr(self, "feature_spread_", 1.0)
         diagonal: FloatArray = np.einsum("ij,ij->j", self.components_, self.components_)
-        total = diagonal.sum()
-        return diagonal / total if total > 0 else diagonal
+        shares = diagonal.astype(np.float64) * spread**2
+        total = shares.sum()
+        return shares / total if total > 0 else shares
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """The same under the name scikit-learn's ``SelectFromModel`` looks for."""
+        return self.feature_relevance_
 
     @property
     def _n_features_out(self) -> int:
@@ -131,3 +149,12 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 def project(X: AnyArray, components: FloatArray) -> FloatArray:
     """Return X Aᵀ densely; a sparse X is never made dense itself."""
     return np.ascontiguousarray(X @ components.T)
+
+
+def _as_vector(value: AnyArray, width: int) -> AnyArray:
+    vector = np.asarray(value)
+    if vector.shape not in ((width,), (1, width)):
+        raise ValueError(
+            f"a vector must have shape ({width},) or (1, {width}), got {vector.shape}."
+        )
+    return vector.reshape(width)

@@ -17,6 +17,7 @@ from vicinal._threads import map_blocks, thread_count
 from vicinal._types import AnyArray, BoolArray, FloatArray, IntArray
 from vicinal._validation import (
     check_at_least_two_classes,
+    check_choice,
     check_classification_input,
     check_components,
     check_regression_input,
@@ -43,6 +44,9 @@ class ReliefF(MetricLearner):
         N_C = Σ w_j diff(τ), N_A = Σ w_j diff(A), N_CA = Σ w_j diff(τ) diff(A),
         W_A = N_CA / N_C − (N_A − N_CA) / (m − N_C).                                        (2)
 
+    With ``multiclass="one-versus-all"`` the weights are the mean over classes C of those of the two
+    classes "C" and "not C".
+
     As a metric, feature A is multiplied by √(max(W_A, 0) / max W).
 
     Parameters
@@ -53,6 +57,8 @@ class ReliefF(MetricLearner):
         Keep only this many features, those of largest weight, in descending order of weight.
     task : "auto", "classification" or "regression"
         Whether to use (1) or (2). "auto" takes (2) where y is of floats that are not all whole.
+    multiclass : "joint" or "one-versus-all", default="joint"
+        How more than two classes are weighed: all in (1), or as a series of two.
     n_samples : int or None, default=None
         How many points x to average over, drawn without replacement; None means all.
     discrete_features : bool or array-like, default=False
@@ -77,9 +83,10 @@ class ReliefF(MetricLearner):
 
     Notes
     -----
-    Time O(m n d), memory O(n d). Nominal features must be given as numbers; missing values are
-    not accepted. Departures from the papers: a class with fewer than k points contributes the mean
-    over those it has, and all points are used once rather than m drawn with replacement.
+    Time O(m n d), for every class where they are weighed one versus all; memory O(n d). Nominal
+    features must be given as numbers; missing values are not accepted. Departures from the papers:
+    a class with fewer than k points contributes the mean over those it has, and all points are
+    used once rather than m drawn with replacement.
 
     References
     ----------
@@ -102,6 +109,7 @@ class ReliefF(MetricLearner):
         *,
         n_components: int | None = None,
         task: str = "auto",
+        multiclass: str = "joint",
         n_samples: int | None = None,
         discrete_features: bool | Sequence[int] | AnyArray = False,
         sigma: float | None = None,
@@ -111,6 +119,7 @@ class ReliefF(MetricLearner):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.task = task
+        self.multiclass = multiclass
         self.n_samples = n_samples
         self.discrete_features = discrete_features
         self.sigma = sigma
@@ -130,7 +139,9 @@ class ReliefF(MetricLearner):
         if resolve_task(self.task, y) == "classification":
             X, self.classes_, targets = check_classification_input(self, X, y)
             check_at_least_two_classes(self, self.classes_)
-            weigh: Callable[..., FloatArray] = relieff_weights
+            check_choice("multiclass", self.multiclass, ("joint", "one-versus-all"))
+            joint = self.multiclass == "joint" or len(self.classes_) == 2
+            weigh: Callable[..., FloatArray] = relieff_weights if joint else one_versus_all_weights
         else:
             X, targets = check_regression_input(self, X, y)
             if targets.ndim > 1:
@@ -196,6 +207,24 @@ def relieff_weights(
     weights = np.empty(X.shape[1])
     weights[columns] = sums[0] / len(queries)
     return weights
+
+
+def one_versus_all_weights(
+    X: FloatArray,
+    codes: IntArray,
+    queries: IntArray,
+    ranks: FloatArray,
+    discrete: BoolArray,
+    *,
+    n_jobs: int | None = None,
+) -> FloatArray:
+    """Return the mean over classes of the weights that tell each from all others."""
+    weights = [
+        relieff_weights(X, (codes == c).astype(np.int64), queries, ranks, discrete, n_jobs=n_jobs)
+        for c in range(int(codes.max()) + 1)
+    ]
+    mean: FloatArray = np.mean(weights, axis=0)
+    return mean
 
 
 def rrelieff_weights(

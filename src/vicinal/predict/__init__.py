@@ -2,17 +2,21 @@
 
 from vicinal.predict._local_linear import LocalLinearRegressor
 from vicinal.predict._model_file import check_storable, load_model, read_metadata, save_model
+from vicinal.predict._nearest import NearestNeighbors
 from vicinal.predict._neighbors import KNNClassifier, KNNRegressor
 from vicinal.predict._radius import RadiusClassifier, RadiusRegressor
+from vicinal.predict._unseen import unseen_class_error
 
 __all__ = [
     "KNNClassifier",
     "KNNRegressor",
     "LocalLinearRegressor",
+    "NearestNeighbors",
     "RadiusClassifier",
     "RadiusRegressor",
     "check_storable",
     "load_model",
     "read_metadata",
     "save_model",
+    "unseen_class_error",
 ]

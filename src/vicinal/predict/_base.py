@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import AnyArray, FloatArray, IntArray, Task
 from vicinal._validation import check_neighbors, check_transform_input, take_rows
-from vicinal.index import BinaryIndex
+from vicinal.index import BinaryIndex, without_itself
+from vicinal.predict._graphs import NeighborGraphs
 from vicinal.predict._sides import (
     Index,
     build_index,
@@ -21,12 +22,13 @@ from vicinal.predict._sides import (
     database_side,
     fit_metric,
     is_binary,
+    named_metric,
 )
 from vicinal.predict._sides import query_side as map_queries
-from vicinal.predict._weights import can_be_routed, counted_rows, weights_for
+from vicinal.predict._weights import SAMPLE_WEIGHT, can_be_routed, counted_rows, weights_for
 
 
-class NeighborsPredictor(BaseEstimator):
+class NeighborsPredictor(NeighborGraphs, BaseEstimator):
     """Base of all predictors: finds training rows near a query under a learned metric.
 
     Subclasses take ``metric``, ``index``, ``block_size`` and ``n_jobs``; what the targets are is
@@ -143,25 +145,24 @@ class NeighborsPredictor(BaseEstimator):
         X: AnyArray,
         y: AnyArray,
         weights: FloatArray | None,
-        sample_weight: Any,
+        fit_parameters: dict[str, Any],
     ) -> None:
-        """Fit the metric and index the rows that have weight."""
+        """Fit the metric, with the parameters meant for it, and index the rows that have weight."""
         check_metric(self.metric)
         self._rows, self._weights = counted_rows(weights)
         # A frame goes to the metric as given, so that the metric learns its column names.
         X = given if hasattr(given, "columns") and self.metric is not None else X
         if weights is not None and self._rows is not None:
             X, y = take_rows(X, self._rows), y[self._rows]
-            if sample_weight is not None:  # a single number stands for all rows
-                sample_weight = np.broadcast_to(sample_weight, weights.shape)[self._rows]
+            fit_parameters = {
+                name: _of_rows(value, self._rows, len(weights))
+                for name, value in fit_parameters.items()
+            }
         self._check_settings(X.shape[0])
-        self.metric_ = fit_metric(
-            self.metric,
-            X,
-            y,
-            getattr(self, "n_neighbors", None),
-            **self._route_weights(sample_weight),
-        )
+        metric = named_metric(self.metric, self._task(), getattr(self, "n_neighbors", None))
+        parameters = self._route(metric, fit_parameters)
+        self.metric_ = fit_metric(metric, X, y, getattr(self, "n_neighbors", None), **parameters)
+        self.n_samples_fit_ = given.shape[0] if hasattr(given, "shape") else len(given)
         self._build_index(X)
         self._finish_fit()
 
@@ -174,25 +175,41 @@ class NeighborsPredictor(BaseEstimator):
             block_size=self.block_size,
             n_jobs=self.n_jobs,
         )
-        queries = rows if self.metric_ is None else map_queries(self.metric_, X)
+        queries = None if self.metric_ is None else map_queries(self.metric_, X)
+        if queries is None:
+            self._queries = None
+            return
         if isinstance(self._index, BinaryIndex) and queries.dtype.kind == "f":
             queries = np.packbits(queries > 0, axis=1)  # training rows are asked for by their codes
         self._queries = None if np.array_equal(queries, rows) else queries
 
-    def _route_weights(self, sample_weight: Any) -> dict[str, Any]:
-        """Return what to give to the metric's fit: the weights, where it takes and wants them."""
-        if sample_weight is None or not can_be_routed(self.metric):
+    def _task(self) -> Task:
+        return "regression" if is_regressor(self) else "classification"
+
+    def _route(self, metric: Any, fit_parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return what to give to the metric's fit: weights where it takes and wants them, the rest.
+
+        Raises
+        ------
+        TypeError
+            Where there is no metric to take a parameter other than weights.
+        """
+        given = {name: value for name, value in fit_parameters.items() if value is not None}
+        others = {name: value for name, value in given.items() if name != SAMPLE_WEIGHT}
+        if not can_be_routed(metric):
+            if others:
+                raise TypeError(f"fit got {', '.join(others)}, but no metric to hand them to.")
             return {}
         if not get_config()["enable_metadata_routing"]:
-            return weights_for(self.metric, sample_weight)
-        routed = process_routing(self, "fit", sample_weight=sample_weight)
-        parameters: dict[str, Any] = routed["metric"]["fit"]
+            weights = given.get(SAMPLE_WEIGHT)
+            return others | ({} if weights is None else weights_for(metric, weights))
+        parameters: dict[str, Any] = process_routing(self, "fit", **given)["metric"]["fit"]
         return parameters
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return who asks for which metadata: sample weights, for the vote and for the metric."""
         router = MetadataRouter(owner=self).add_self_request(self)
-        if can_be_routed(self.metric):
+        if can_be_routed(self.metric) and not isinstance(self.metric, str):
             to_fit = MethodMapping().add(caller="fit", callee="fit")
             router.add(metric=self.metric, method_mapping=to_fit)
         return router
@@ -202,7 +219,7 @@ class NeighborsPredictor(BaseEstimator):
         return indices if self._rows is None else self._rows[indices]
 
     def _map_queries(self, X: AnyArray) -> AnyArray:
-        checked = check_transform_input(self, X, accept_sparse=self.metric is not None)
+        checked = check_transform_input(self, X)
         return map_queries(self.metric_, X if hasattr(X, "columns") and self.metric_ else checked)
 
     def _training_queries(self) -> AnyArray:
@@ -212,16 +229,14 @@ class NeighborsPredictor(BaseEstimator):
 
     def _leave_one_out(self, n_neighbors: int) -> tuple[AnyArray, IntArray]:
         queries = self._training_queries()
-        k = check_neighbors(n_neighbors, len(queries) - 1)
-        return self._others(queries, np.arange(len(queries)), k)
+        n_rows = queries.shape[0]
+        k = check_neighbors(n_neighbors, n_rows - 1)
+        return self._others(queries, np.arange(n_rows), k)
 
     def _others(self, queries: AnyArray, own: IntArray, k: int) -> tuple[AnyArray, IntArray]:
         """Return the k nearest training rows of each query but its own row."""
         values, indices = self._index.query(queries, k + 1)
-        itself = indices == own[:, None]
-        # Equal rows of lower number may have pushed a row off its own list; then the last goes.
-        itself[~itself.any(axis=1), k] = True
-        return values[~itself].reshape(-1, k), indices[~itself].reshape(-1, k)
+        return without_itself(values, indices, own)
 
     def _within(self, X: AnyArray | None, radius: float) -> tuple[AnyArray, IntArray, IntArray]:
         if X is not None:
@@ -245,8 +260,15 @@ class NeighborsPredictor(BaseEstimator):
         if isinstance(self.metric, BaseEstimator):
             tags.input_tags.sparse = get_tags(self.metric).input_tags.sparse
         else:
-            tags.input_tags.sparse = False
+            tags.input_tags.sparse = self.metric is None and self.index == "exact"
         return tags
+
+
+def _of_rows(value: Any, rows: IntArray, n_rows: int) -> Any:
+    """Return the part of a fit parameter that belongs to some rows; others stay as they are."""
+    if value is None or np.ndim(value) == 0 or np.shape(value)[0] != n_rows:
+        return value
+    return take_rows(value if hasattr(value, "shape") else np.asarray(value), rows)
 
 
 def _as_lists(values: AnyArray, indptr: IntArray) -> AnyArray:

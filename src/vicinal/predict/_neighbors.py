@@ -11,6 +11,7 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._training_targets import NeighborsClassifier, NeighborsRegressor
+from vicinal.predict._votes import check_weighing, weigh_neighbors
 
 
 class _KNearest(NeighborsPredictor):
@@ -19,22 +20,30 @@ class _KNearest(NeighborsPredictor):
         n_neighbors: int = 5,
         metric: Any = None,
         *,
+        weights: Any = "uniform",
         index: str = "exact",
         block_size: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.weights = weights
         self.index = index
         self.block_size = block_size
         self.n_jobs = n_jobs
 
     def _check_settings(self, n_rows: int) -> None:
         check_neighbors(self.n_neighbors, n_rows)
+        check_weighing(self.weights)
 
-    def _neighbors_of(self, X: AnyArray) -> IntArray:
-        indices: IntArray = self.kneighbors(X, return_distance=False)
-        return indices
+    def _weighed_neighbors(self, X: AnyArray | None) -> tuple[IntArray, FloatArray | None]:
+        """Return the neighbours (m, k) and what each counts, None where all count the same."""
+        distances, indices = self.kneighbors(X)
+        by_distance = weigh_neighbors(self.weights, distances)
+        if self._weights is None:
+            return indices, by_distance
+        of_rows = self._weights[indices]
+        return indices, of_rows if by_distance is None else of_rows * by_distance
 
 
 class KNNClassifier(NeighborsClassifier, _KNearest):
@@ -48,18 +57,24 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
     ----------
     n_neighbors : int, default=5
         k.
-    metric : metric learner or transformer, default=None
+    metric : metric learner or transformer, name of a method, default=None
         Cloned and fitted in ``fit``; None is the Euclidean distance of the rows as given. Wrap a
         fitted one in scikit-learn's ``FrozenEstimator`` to use it as it is. Training rows go
         through its ``transform``, queries through its ``transform_queries`` where it has one; a
         metric with ``encode`` is searched by Hamming distance. A metric learner (or one at the end
-        of a pipeline) whose own ``n_neighbors`` is None learns for the k of this vote.
+        of a pipeline) whose own ``n_neighbors`` is None learns for the k of this vote. A name is
+        one of ``vicinal compare``, such as "mlng", with its defaults.
+    weights : {"uniform", "distance", "softmax"} or callable, default="uniform"
+        What each of the k votes counts, times its sample weight: the same; 1/d (only neighbours
+        at distance zero, where there are any); exp(−d²/s²), s² the mean of the query's k squared
+        distances; or a function of the distances (m, k) that returns as many weights.
     class_weight : dict, "balanced" or None, default=None
         What votes count by class, times their sample weights; a class that a dict leaves out
         counts 1. "balanced" gives every class the same total. The metric does not see them, but
         a class of weight zero is left out altogether.
     index : str, default="exact"
-        "exact", "faiss", or "faiss:" and a factory string such as "faiss:HNSW32".
+        "exact", "faiss", or "faiss:" and a factory string such as "faiss:HNSW32", with search
+        parameters after a semicolon: "faiss:IVF128,Flat;nprobe=16".
     block_size : int, default=None
         How many rows are compared at a time; see :class:`ExactIndex`.
     n_jobs : int, default=None
@@ -96,36 +111,39 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
         n_neighbors: int = 5,
         metric: Any = None,
         *,
+        weights: Any = "uniform",
         class_weight: Any = None,
         index: str = "exact",
         block_size: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(n_neighbors, metric, index=index, block_size=block_size, n_jobs=n_jobs)
+        super().__init__(
+            n_neighbors, metric, weights=weights, index=index, block_size=block_size, n_jobs=n_jobs
+        )
         self.class_weight = class_weight
 
-    def predict(self, X: AnyArray) -> AnyArray:
-        """Return the winner of the vote for each row, of shape (m,)."""
-        indices = self._neighbors_of(X)
+    def predict(self, X: AnyArray | None) -> AnyArray:
+        """Return the winner of the vote for each row, of shape (m,); X as for ``kneighbors``."""
+        indices, weights = self._weighed_neighbors(X)
         labels, n_classes = self._codes[indices], len(self.classes_)
-        if self._weights is None:
+        if weights is None:
             codes = majority_vote(labels, n_classes)
         else:
-            votes = labels.ravel(), self._weights[indices].ravel(), _even(indices)
+            votes = labels.ravel(), weights.ravel(), _even(indices)
             codes = weighted_vote(*votes, n_classes, 0)
         winners: AnyArray = self.classes_[codes]
         return winners
 
-    def predict_proba(self, X: AnyArray) -> FloatArray:
+    def predict_proba(self, X: AnyArray | None) -> FloatArray:
         """Return each class's share of the k votes, by weight, of shape (m, n_classes).
 
         Where shares tie, the winner's is larger by one unit in the last place, so that the largest
         is always the class :meth:`predict` returns.
         """
-        indices = self._neighbors_of(X)
+        indices, weights = self._weighed_neighbors(X)
         labels, n_classes = self._codes[indices], len(self.classes_)
-        weights = np.ones(labels.size) if self._weights is None else self._weights[indices].ravel()
-        return weighted_shares(labels.ravel(), weights, _even(indices), np.ones(n_classes))
+        votes = np.ones(labels.size) if weights is None else weights.ravel()
+        return weighted_shares(labels.ravel(), votes, _even(indices), np.ones(n_classes))
 
 
 class KNNRegressor(NeighborsRegressor, _KNearest):
@@ -138,6 +156,8 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
     n_neighbors : int, default=5
         k.
     metric : metric learner or transformer, default=None
+        As for :class:`KNNClassifier`.
+    weights : {"uniform", "distance", "softmax"} or callable, default="uniform"
         As for :class:`KNNClassifier`.
     index : str, default="exact"
         As for :class:`KNNClassifier`.
@@ -160,13 +180,15 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
     array([2.])
     """
 
-    def predict(self, X: AnyArray) -> FloatArray:
-        """Return the weighted mean target of the k nearest rows, (m,) or (m, n_outputs)."""
-        indices = self._neighbors_of(X)
-        if self._weights is None:
+    def predict(self, X: AnyArray | None) -> FloatArray:
+        """Return the weighted mean target of the k nearest rows, (m,) or (m, n_outputs).
+
+        X as for ``kneighbors``: None predicts each training row from the others.
+        """
+        indices, weights = self._weighed_neighbors(X)
+        if weights is None:
             means: FloatArray = self._targets[indices].mean(axis=1)
             return means
-        weights = self._weights[indices]
         sums = np.einsum("ij,ij...->i...", weights, self._targets[indices])
         return (sums.T / weights.sum(axis=1)).T
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._kernels._vote import weighted_shares, weighted_vote
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.index._inputs import check_radius
+from vicinal.index import check_radius
 from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._training_targets import NeighborsClassifier, NeighborsRegressor
 

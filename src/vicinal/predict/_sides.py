@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from vicinal._types import AnyArray
-from vicinal.index import BinaryIndex, ExactIndex, FaissIndex
+from vicinal._types import AnyArray, Task
+from vicinal.index import BinaryIndex, ExactIndex, FaissIndex, SparseIndex
+from vicinal.methods import get_method, make_learner
 from vicinal.metric import MetricLearner
 
-Index = BinaryIndex | ExactIndex | FaissIndex
+Index = BinaryIndex | ExactIndex | FaissIndex | SparseIndex
 
 # What a metric may offer, the more particular first. Codes are searched by Hamming distance.
 _DATABASE_VERBS = ("encode", "transform")
 _QUERY_VERBS = ("soften_queries", "encode_queries", "encode", "transform_queries", "transform")
+
+
+def named_metric(metric: Any, task: Task, n_neighbors: int | None) -> Any:
+    """Return the unfitted learner of a method that is given by its name; others as they are."""
+    if not isinstance(metric, str):
+        return metric
+    method = get_method(metric)
+    if task not in method.tasks or method.reference:
+        raise ValueError(f"metric={metric!r}: the method {method.name} is not made for this task.")
+    return make_learner(method, task, k=n_neighbors)
 
 
 def fit_metric(
@@ -41,12 +53,12 @@ def fit_metric(
 
 def check_metric(metric: Any) -> None:
     """Refuse what cannot be fitted and asked to map rows."""
-    if metric is None:
+    if metric is None or isinstance(metric, str):
         return
     if isinstance(metric, type) or not all(hasattr(metric, verb) for verb in ("fit", "transform")):
         raise ValueError(
-            f"metric must have fit and transform, as a metric learner has, or be None for the "
-            f"Euclidean distance; got {metric!r}."
+            "metric must have fit and transform, as a metric learner has, be the name of a method "
+            f"such as 'mlng', or None for the Euclidean distance; got {metric!r}."
         )
 
 
@@ -64,6 +76,8 @@ def takes_several_targets(metric: Any) -> bool:
     """Return whether y of several columns can be given to the metric, or is not looked at."""
     if isinstance(metric, Pipeline):
         return all(takes_several_targets(step) for _, step in metric.steps)
+    if isinstance(metric, str):
+        return False
     if isinstance(metric, FrozenEstimator) or not isinstance(metric, BaseEstimator):
         return True
     tags = get_tags(metric).target_tags
@@ -116,12 +130,16 @@ def build_index(
     if not isinstance(kind, str) or name not in ("exact", "faiss") or (factory and name == "exact"):
         raise ValueError(
             f"index must be 'exact', 'faiss' or 'faiss:' and a factory string such as "
-            f"'faiss:HNSW32', got {kind!r}."
+            f"'faiss:HNSW32' or 'faiss:IVF128,Flat;nprobe=16', got {kind!r}."
         )
     if binary and name == "faiss":
         raise ValueError("this metric gives bit codes, which index='exact' searches; faiss cannot.")
     if binary:
         return BinaryIndex(rows, block_size=block_size, n_jobs=n_jobs)
+    if issparse(rows):
+        if name == "faiss":
+            raise ValueError("faiss searches dense rows; sparse ones are searched by 'exact'.")
+        return SparseIndex(rows, block_size=block_size)
     if name == "faiss":
         return FaissIndex(rows, factory or "Flat", n_jobs=n_jobs)
     return ExactIndex(rows, block_size=block_size, n_jobs=n_jobs)

@@ -17,7 +17,7 @@ from vicinal._validation import (
 )
 from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._sides import takes_several_targets
-from vicinal.predict._weights import row_weights
+from vicinal.predict._weights import SAMPLE_WEIGHT, row_weights
 
 
 class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
@@ -27,7 +27,9 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
     classes_: AnyArray
     _codes: IntArray
 
-    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: AnyArray, y: AnyArray, sample_weight: Any = None, **fit_parameters: Any
+    ) -> Self:
         """Fit the metric and index the training rows.
 
         Parameters
@@ -39,16 +41,24 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
         sample_weight : array-like of shape (n,), default=None
             What each row's vote counts, and what the metric's ``fit`` is given if it takes
             weights. A row of weight zero is left out altogether.
+        **fit_parameters
+            Handed to the metric's ``fit``.
 
         Returns
         -------
         self
         """
         rows, self.classes_, self._codes = check_classification_input(
-            self, X, y, accept_sparse=self.metric is not None, any_scale=self._searches_only()
+            self, X, y, accept_sparse=True, any_scale=self._searches_only()
         )
         weights = row_weights(sample_weight, self.class_weight, self.classes_, self._codes)
-        self._fit_rows(X, rows, self.classes_[self._codes], weights, sample_weight)
+        self._fit_rows(
+            X,
+            rows,
+            self.classes_[self._codes],
+            weights,
+            {SAMPLE_WEIGHT: sample_weight} | fit_parameters,
+        )
         return self
 
     def targets_of(self, indices: AnyArray) -> AnyArray:
@@ -62,7 +72,9 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
 
     _targets: FloatArray
 
-    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: AnyArray, y: AnyArray, sample_weight: Any = None, **fit_parameters: Any
+    ) -> Self:
         """Fit the metric and index the training rows.
 
         Parameters
@@ -73,16 +85,20 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
         sample_weight : array-like of shape (n,), default=None
             What each row counts in a mean, and what the metric's ``fit`` is given if it takes
             weights. A row of weight zero is left out altogether.
+        **fit_parameters
+            Handed to the metric's ``fit``.
 
         Returns
         -------
         self
         """
         rows, self._targets = check_regression_input(
-            self, X, y, accept_sparse=self.metric is not None, any_scale=self._searches_only()
+            self, X, y, accept_sparse=True, any_scale=self._searches_only()
         )
         weights = check_weights(sample_weight, rows.shape[0])
-        self._fit_rows(X, rows, self._targets, weights, sample_weight)
+        self._fit_rows(
+            X, rows, self._targets, weights, {SAMPLE_WEIGHT: sample_weight} | fit_parameters
+        )
         return self
 
     def targets_of(self, indices: AnyArray) -> AnyArray:

@@ -12,6 +12,8 @@ from sklearn.utils.validation import has_fit_parameter
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_positive, check_weights
 
+SAMPLE_WEIGHT = "sample_weight"
+
 
 def row_weights(
     sample_weight: Any, class_weight: Any, classes: AnyArray, codes: IntArray

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from vicinal.methods import METHODS
+
 if TYPE_CHECKING:
     from vicinal.runs import Neighbors
 
@@ -56,8 +58,12 @@ class Experiment:
 
     @property
     def groups(self) -> frozenset[str]:
-        """The words that select this experiment: those of its name, its table, its data set."""
-        return frozenset((*self.name.split("_"), self.table, self.dataset, self.label, "all"))
+        """The words that select this experiment: those of its name, its table, its data set.
+
+        "rivals" selects the learners of other authors.
+        """
+        words = (*self.name.split("_"), self.table, self.dataset, self.label, "all")
+        return frozenset((*words, "rivals") if is_rival(self.method) else words)
 
     @property
     def n_train(self) -> int:
@@ -68,6 +74,14 @@ class Experiment:
     def rival(self) -> tuple[str, float] | None:
         """The best published other method of the same row, and its figure."""
         return min(self.others.items(), key=lambda other: other[1]) if self.others else None
+
+
+def is_rival(method: str) -> bool:
+    """Whether a method is a learner of other authors, by where it is written."""
+    return any(
+        known.name == method and str(known.factory).startswith("vicinal.rivals:")
+        for known in METHODS
+    )
 
 
 def pick_experiments(

@@ -24,7 +24,7 @@ __getattr__, __all__ = lazy_names(
         "vicinal.report._plots": "eigenvalues_of plot_errors plot_relevance plot_spectrum "
         "plot_summary",
         "vicinal.report._records": "Duel Example Exhibit Neighbor Row best_neighbors best_row "
-        "mark_best",
+        "mark_best same_error",
         "vicinal.report._table": "render_table",
         "vicinal.report._training_page": "JudgedPart MisreadPicture TrainingReport "
         "write_training_page",

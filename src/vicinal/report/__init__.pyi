@@ -18,6 +18,7 @@ from vicinal.report._records import Row as Row
 from vicinal.report._records import best_neighbors as best_neighbors
 from vicinal.report._records import best_row as best_row
 from vicinal.report._records import mark_best as mark_best
+from vicinal.report._records import same_error as same_error
 from vicinal.report._table import render_table as render_table
 from vicinal.report._training_page import JudgedPart as JudgedPart
 from vicinal.report._training_page import MisreadPicture as MisreadPicture

@@ -38,6 +38,15 @@ class Comparison:
         All that the results depend on.
     folder : Path or None
         The run folder, where there is one.
+    loss : str
+        What the errors are: "error" (share of wrong predictions, or nMSE), "balanced", "rmse",
+        "mae".
+    classes, target, unit
+        What the classes and the target are called, and what its numbers are in.
+    majority : mapping of str to float
+        The losses of a model that looks at no feature: the commonest class, or the mean.
+    command : str
+        What the user typed, where it was a command.
     """
 
     dataset: str
@@ -56,6 +65,12 @@ class Comparison:
     duels: tuple[Duel, ...] = ()
     configuration: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = None
+    loss: str = "error"
+    classes: tuple[str, ...] = ()
+    target: str = ""
+    unit: str = ""
+    majority: Mapping[str, float] = field(default_factory=dict)
+    command: str = ""
 
     @property
     def best(self) -> Row | None:
@@ -64,6 +79,15 @@ class Comparison:
         It is chosen on the test folds, so its own error flatters it a little.
         """
         return best_neighbors(self.rows)
+
+    @property
+    def measure(self) -> str:
+        """What the errors are, in the words of the field, with the unit where there is one."""
+        names = {"balanced": "balanced error", "rmse": "RMSE", "mae": "MAE"}
+        plain = "error" if self.task == "classification" else "nMSE"
+        name = names.get(self.loss, plain)
+        in_unit = self.loss in ("rmse", "mae") and self.unit
+        return f"{name} in {self.unit}" if in_unit else name
 
     @property
     def finding(self) -> str:

@@ -27,7 +27,12 @@ def format_error(value: float | None, task: Task, decimals: int | None = None) -
         return MISSING
     if task == "classification":
         return _signed(f"{100 * value:.{1 if decimals is None else decimals}f}") + f"{NBSP}%"
-    return _signed(f"{value:.{3 if decimals is None else decimals}f}")
+    return _signed(f"{value:,.{_decimals(value) - 1 if decimals is None else decimals}f}")
+
+
+def _decimals(value: float) -> int:
+    """Enough for five figures: errors in the target's unit may be of any size."""
+    return max(0, 4 - max(0, math.floor(math.log10(abs(value))) if value else 0)) or 1
 
 
 def format_error_pair(first: float, second: float, task: Task) -> tuple[str, str]:
@@ -44,7 +49,7 @@ def format_error_bare(value: float | None, task: Task, *, plus: bool = False) ->
     """An error without its unit, for table cells whose header names it."""
     if value is None or not math.isfinite(value):
         return MISSING
-    scaled, decimals = (100 * value, 2) if task == "classification" else (value, 4)
+    scaled, decimals = (100 * value, 2) if task == "classification" else (value, _decimals(value))
     text = f"{scaled:{'+' if plus else ''}.{decimals}f}"
     return f"{0:.{decimals}f}" if float(text) == 0 else _signed(text)
 

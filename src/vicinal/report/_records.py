@@ -25,7 +25,8 @@ class Row:
     ``p_value`` its paired test, both None for the Euclidean row itself or where it cannot be
     computed. ``status`` is "ok", "failed" (then ``message`` says why) or "partial" (some folds
     failed). A ``reference`` asks no neighbours: its ``k`` is None, and what it gains is counted
-    from Euclidean at its best k.
+    from Euclidean at its best k. ``scores`` holds every loss by name, ``confusion`` how many rows
+    of each class were taken for which, over all folds.
     """
 
     dataset: str
@@ -49,11 +50,18 @@ class Row:
     message: str = ""
     notes: tuple[str, ...] = ()
     reference: bool = False
+    scores: Mapping[str, float] = field(default_factory=dict)
+    confusion: tuple[tuple[int, ...], ...] = ()
 
     @property
     def measured(self) -> bool:
         """Whether there is an error to speak of, of all folds or at least some."""
         return self.status != "failed" and math.isfinite(self.error_mean)
+
+
+def same_error(first: float, second: float) -> bool:
+    """Say whether two errors are equal but for the order in which their folds were summed."""
+    return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def best_row(rows: Iterable[Row]) -> Row | None:
@@ -63,7 +71,9 @@ def best_row(rows: Iterable[Row]) -> Row | None:
     """
     measured = [row for row in rows if row.measured]
     whole = [row for row in measured if row.status == "ok"] or measured
-    return min(whole, key=lambda row: (row.error_mean, row.method != EUCLIDEAN), default=None)
+    least = min((row.error_mean for row in whole), default=math.nan)
+    tied = [row for row in whole if same_error(row.error_mean, least)]
+    return min(tied, key=lambda row: row.method != EUCLIDEAN, default=None)
 
 
 def best_neighbors(rows: Iterable[Row]) -> Row | None:
@@ -77,14 +87,20 @@ def mark_best(rows: Iterable[Row]) -> list[Row]:
     best = best_neighbors(rows)
     least = math.nan if best is None else best.error_mean
     return [
-        replace(row, best=row.status == "ok" and not row.reference and row.error_mean == least)
+        replace(
+            row,
+            best=row.status == "ok" and not row.reference and same_error(row.error_mean, least),
+        )
         for row in rows
     ]
 
 
 @dataclass(frozen=True)
 class Duel:
-    """The best of the neighbours against a reference: the paired test of their difference."""
+    """The best of the neighbours against a reference: the paired test of their difference.
+
+    The Euclidean distance at its best k is such a reference, too.
+    """
 
     reference: str
     p_value: float | None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._types import Task
 from ._numbers import (
     NBSP,
     count_of,
@@ -16,7 +15,7 @@ from ._numbers import (
     phrase_p,
     shorten,
 )
-from ._records import EUCLIDEAN, Row, best_neighbors, best_row
+from ._records import EUCLIDEAN, Row, best_neighbors, best_row, same_error
 
 if TYPE_CHECKING:
     from ._comparison import Comparison
@@ -24,9 +23,10 @@ if TYPE_CHECKING:
 SIGNIFICANCE = 0.05
 
 
-def name_error(task: Task, k: int | None) -> str:
+def name_error(comparison: Comparison, k: int | None) -> str:
     """ "3-NN error", or "3-NN error (nMSE)" for regression."""
-    return f"{k}-NN error" if task == "classification" else f"{k}-NN error (nMSE)"
+    measure = comparison.measure
+    return f"{k}-NN {measure}" if measure.endswith("error") else f"{k}-NN error ({measure})"
 
 
 def summarize(comparison: Comparison) -> str:
@@ -41,13 +41,13 @@ def summarize(comparison: Comparison) -> str:
     euclidean = [row for row in rows if row.method == EUCLIDEAN and row.measured]
     learned = [row for row in rows if row.method != EUCLIDEAN and row.measured]
     if not learned:
-        return _only_euclidean(best, rows, comparison.task, dataset)
+        return _only_euclidean(best, rows, comparison, dataset)
     if best.method == EUCLIDEAN:
-        return _euclidean_wins(best, learned, comparison.task, dataset)
-    rival = next((row for row in euclidean if row.k == best.k), None)
+        return _euclidean_wins(best, learned, comparison, dataset)
+    rival = best_row(euclidean)
     if rival is None:
-        return _without_rival(best, comparison.task, dataset)
-    return _learned_wins(best, rival, comparison.task, dataset)
+        return _without_rival(best, comparison, dataset)
+    return _learned_wins(best, rival, comparison, dataset)
 
 
 def _all_failed(rows: tuple[Row, ...], dataset: str) -> str:
@@ -56,82 +56,87 @@ def _all_failed(rows: tuple[Row, ...], dataset: str) -> str:
     return f"{who} failed on {dataset}; the table says why."
 
 
-def _only_euclidean(best: Row, rows: tuple[Row, ...], task: Task, dataset: str) -> str:
-    error = format_error(best.error_mean, task)
+def _only_euclidean(best: Row, rows: tuple[Row, ...], comparison: Comparison, dataset: str) -> str:
+    error = format_error(best.error_mean, comparison.task)
     tried = any(row.method != EUCLIDEAN for row in rows)
     rest = (
         "every learned metric failed, and the table says why"
         if tried
         else "no learned metric was compared"
     )
-    has = f"has a {name_error(task, best.k)} of {error} on {dataset}"
+    has = f"has a {name_error(comparison, best.k)} of {error} on {dataset}"
     return f"Plain Euclidean distance {has}; {rest}."
 
 
-def _without_rival(best: Row, task: Task, dataset: str) -> str:
+def _without_rival(best: Row, comparison: Comparison, dataset: str) -> str:
     return (
-        f"{best.title} has the smallest {name_error(task, best.k)} on {dataset}: "
-        f"{format_error(best.error_mean, task)}. Plain Euclidean distance was not measured at "
-        f"k{NBSP}={NBSP}{best.k}, so what was gained is not known."
+        f"{best.title} has the smallest {name_error(comparison, best.k)} on {dataset}: "
+        f"{format_error(best.error_mean, comparison.task)}. Plain Euclidean distance was not "
+        "measured, so what was gained is not known."
     )
 
 
-def _euclidean_wins(best: Row, learned: list[Row], task: Task, dataset: str) -> str:
+def _euclidean_wins(best: Row, learned: list[Row], comparison: Comparison, dataset: str) -> str:
     closest = min(learned, key=lambda row: row.error_mean)
-    own, other = format_error_pair(best.error_mean, closest.error_mean, task)
+    own, other = format_error_pair(best.error_mean, closest.error_mean, comparison.task)
     at_k = "" if closest.k == best.k else f" (at k{NBSP}={NBSP}{closest.k})"
     head = f"No learned metric does better than plain Euclidean distance on {dataset}"
-    if closest.error_mean == best.error_mean:
-        return f"{head}: {closest.title}{at_k} only equals its {name_error(task, best.k)} of {own}."
+    if same_error(closest.error_mean, best.error_mean):
+        name = name_error(comparison, best.k)
+        return f"{head}: {closest.title}{at_k} only equals its {name} of {own}."
     tail = ""
     if closest.k == best.k and is_known(closest.p_value) and closest.p_value is not None:
         within = closest.p_value >= SIGNIFICANCE
         kind = "which cannot be told from noise" if within else "clearly more"
         tail = f", {kind} (paired test {phrase_p(closest.p_value)})"
     return (
-        f"{head}: its {name_error(task, best.k)} of {own} is the smallest; "
+        f"{head}: its {name_error(comparison, best.k)} of {own} is the smallest; "
         f"the closest, {closest.title}{at_k}, has {other}{tail}."
     )
 
 
-def _learned_wins(best: Row, rival: Row, task: Task, dataset: str) -> str:
-    before, after = format_error_pair(rival.error_mean, best.error_mean, task)
+def _learned_wins(best: Row, rival: Row, comparison: Comparison, dataset: str) -> str:
+    """The best of the learned metrics against the Euclidean distance at its own best k."""
+    before, after = format_error_pair(rival.error_mean, best.error_mean, comparison.task)
+    at_k = "" if rival.k == best.k else f" (Euclidean at k{NBSP}={NBSP}{rival.k})"
+    duels = {duel.reference: duel.p_value for duel in comparison.duels}
+    p_value = best.p_value if rival.k == best.k else duels.get(EUCLIDEAN)
     cost = f"for {phrase_cpu_seconds(best.fit_cpu_seconds)} of fitting"
     cost = cost if is_known(best.fit_cpu_seconds) else "at a cost that was not measured"
-    cuts = f"{best.title} cuts the {name_error(task, best.k)} on {dataset} from {before} to {after}"
-    if best.p_value is None or not is_known(best.p_value):
+    name = name_error(comparison, best.k)
+    cuts = f"{best.title} cuts the {name} on {dataset} from {before}{at_k} to {after}"
+    if p_value is None or not is_known(p_value):
         return f"{cuts}, {cost}; whether that is more than noise could not be tested."
-    if best.p_value < SIGNIFICANCE:
-        return f"{cuts} (paired test {phrase_p(best.p_value)}), {cost}."
+    if p_value < SIGNIFICANCE:
+        return f"{cuts} (paired test {phrase_p(p_value)}), {cost}."
     return (
-        f"{best.title} has the smallest {name_error(task, best.k)} on {dataset}, {after} against "
-        f"{before} for plain Euclidean distance, but the difference cannot be told "
-        f"from noise (paired test {phrase_p(best.p_value)})."
+        f"{best.title} has the smallest {name} on {dataset}, {after} against "
+        f"{before} for plain Euclidean distance{at_k.replace('Euclidean ', '')}, but the "
+        f"difference cannot be told from noise (paired test {phrase_p(p_value)})."
     )
 
 
 def list_caveats(comparison: Comparison) -> list[str]:
-    """What a reader of the finding should know besides: own best k, failures, shortcuts."""
-    caveats = [
-        *list_references(comparison),
-        _euclidean_at_its_best(comparison),
-        *_failures(comparison),
-    ]
+    """What a reader of the finding should know besides: a majority that does as well, failures."""
+    caveats = [*list_blind(comparison), *list_references(comparison), *_failures(comparison)]
     best = best_neighbors(comparison.rows)
     if best is not None:
         caveats += [f"{best.title}: {note}" for note in best.notes]
     return [caveat for caveat in caveats if caveat] + list(comparison.notes)
 
 
-def _euclidean_at_its_best(comparison: Comparison) -> str:
-    """Euclidean's best k, where it differs from the k of the finding: the fairer opponent."""
+def list_blind(comparison: Comparison) -> list[str]:
+    """Say so where a model that looks at no feature is within a standard error of the best."""
     best = best_neighbors(comparison.rows)
-    own = best_row(row for row in comparison.rows if row.method == EUCLIDEAN)
-    if best is None or own is None or best.method == EUCLIDEAN or own.k == best.k:
-        return ""
-    error = format_error_pair(own.error_mean, best.error_mean, comparison.task)[0]
-    at_k = f"at k{NBSP}={NBSP}{own.k}"
-    return f"Plain Euclidean distance is at its best {at_k}, with an error of {error}."
+    blind = comparison.majority.get(comparison.loss)
+    if best is None or blind is None:
+        return []
+    deviation = best.error_sd / len(best.errors) ** 0.5 if is_known(best.error_sd) else 0.0
+    if best.error_mean < blind - deviation:
+        return []
+    what = "the most frequent class" if comparison.task == "classification" else "the mean"
+    error = format_error(blind, comparison.task)
+    return [f"Always predicting {what} does as well: {error}. These features tell little, so far."]
 
 
 def list_references(comparison: Comparison) -> list[str]:

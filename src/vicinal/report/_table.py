@@ -19,7 +19,7 @@ from ._numbers import (
     is_known,
 )
 from ._records import Row
-from ._sentences import list_references, summarize
+from ._sentences import list_blind, list_references, summarize
 
 if TYPE_CHECKING:
     from ._comparison import Comparison
@@ -39,7 +39,8 @@ def render_table(comparison: Comparison) -> Group:
     """
     remarks = list_remarks(comparison)
     lines = [f" [{number}] {remark}" for number, remark in enumerate(remarks, start=1)]
-    lines += [f" {note}" for note in (*list_references(comparison), *comparison.notes)]
+    more = (*list_blind(comparison), *list_references(comparison), *comparison.notes)
+    lines += [f" {note}" for note in more]
     return Group(
         Text(describe_data(comparison), style="bold"),
         _table(comparison, remarks),
@@ -72,7 +73,8 @@ def _remarks_of(row: Row) -> list[str]:
 
 
 def _table(comparison: Comparison, remarks: list[str]) -> Table:
-    unit = "error, %" if comparison.task == "classification" else "error, nMSE"
+    in_percent = comparison.task == "classification"
+    unit = f"{comparison.measure}, %" if in_percent else f"error, {comparison.measure}"
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("k", justify="right")
     table.add_column("method")
@@ -86,7 +88,17 @@ def _table(comparison: Comparison, remarks: list[str]) -> Table:
         style = BEST if row.best else FAILED if not row.measured else ""
         table.add_row(*[Text(_plain(c)) for c in _cells(row, comparison, remarks)], style=style)
         last = row.k
+    blind = comparison.majority.get(comparison.loss)
+    if blind is not None:
+        table.add_row()
+        error = f"{format_error_bare(blind, comparison.task)}  "
+        table.add_row("–", name_blind(comparison), error, style="dim")
     return table
+
+
+def name_blind(comparison: Comparison) -> str:
+    """What a model that looks at no feature is called."""
+    return "majority class" if comparison.task == "classification" else "mean"
 
 
 def _cells(row: Row, comparison: Comparison, remarks: list[str]) -> list[str]:

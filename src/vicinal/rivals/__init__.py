@@ -10,6 +10,8 @@ from __future__ import annotations
 from vicinal.rivals._covariance import Covariance
 from vicinal.rivals._euclidean import Euclidean
 from vicinal.rivals._gblmnn import GBLMNN
+from vicinal.rivals._hashing import ITQ, LSH, ClassifierCodes
+from vicinal.rivals._hdml import HDML
 from vicinal.rivals._itml import ITML
 from vicinal.rivals._knca import KNCA
 from vicinal.rivals._lda import LDA
@@ -21,16 +23,19 @@ from vicinal.rivals._mlr import MLR
 from vicinal.rivals._mmc import MMC
 from vicinal.rivals._nca import NCA
 from vicinal.rivals._rca import RCA
-from vicinal.rivals._scml import SCML
+from vicinal.rivals._scml import SCML, local_discriminants
 from vicinal.rivals._sdml import SDML
 
 __all__ = [
     "GBLMNN",
+    "HDML",
     "ITML",
+    "ITQ",
     "KNCA",
     "LDA",
     "LFDA",
     "LMNN",
+    "LSH",
     "LSML",
     "MLKR",
     "MLR",
@@ -39,6 +44,8 @@ __all__ = [
     "RCA",
     "SCML",
     "SDML",
+    "ClassifierCodes",
     "Covariance",
     "Euclidean",
+    "local_discriminants",
 ]

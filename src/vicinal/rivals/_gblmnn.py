@@ -33,6 +33,8 @@ from vicinal.rivals._trees import Forest, append_tree, no_trees
 
 # Trees between searches for impostors, which look so much farther, in squared distance.
 SEARCH_EVERY, REACH = 10, 1.5
+# Pairs held, eight bytes each; where there are more, those of some rows are, until the next search.
+MOST_PAIRS = 2 * 10**7
 # Features a tree's questions are chosen among, at most; more would not be looked through in time.
 MOST_FEATURES = 32
 
@@ -89,7 +91,7 @@ class GBLMNN(MetricLearner):
     Notes
     -----
     Time O(n d log n) a tree, O(p) a pair within reach, and O(n² p) for a search every ten trees;
-    memory O(n d) and eight bytes a pair. Departures from the source: the step along a tree is
+    memory O(n d) and at most 320 MB of pairs. Departures from the source: the step along a tree is
     searched for, impostors are searched for every ten trees, and of more than 32 features each
     question looks at 32 drawn at random.
 
@@ -318,8 +320,23 @@ class Boosting:
         """Search for impostors anew and return the loss and its forces."""
         reach = REACH * self._margins(self.mapped).max(axis=1)
         rows = np.flatnonzero(reach > 0).astype(np.int32)
-        self.pairs = list(search_pairs(self.mapped, self.classes, rows, reach, self.n_threads))
+        self.pairs, total = self._search(rows, reach)
+        if total > MOST_PAIRS:
+            kept = max(1, int(len(rows) * MOST_PAIRS / total))
+            some = np.sort(self.rng.permutation(rows)[:kept])
+            self.pairs, _ = self._search(some, reach)
         return self.loss_of(self.mapped)
+
+    def _search(self, rows: IntArray, reach: FloatArray) -> tuple[list[IntArray], int]:
+        """Return the pairs within reach of some rows (none where too many), and how many."""
+        pairs: list[IntArray] = []
+        total = 0
+        for found in search_pairs(self.mapped, self.classes, rows, reach, self.n_threads):
+            total += len(found)
+            pairs.append(found)
+            if total > 2 * MOST_PAIRS:
+                pairs.clear()
+        return pairs, total
 
     def loss_of(self, mapped: FloatArray) -> tuple[float, FloatArray]:
         """Return (1) over the pairs at hand and half its derivatives (n, p), times n."""

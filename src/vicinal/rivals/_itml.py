@@ -31,12 +31,14 @@ from vicinal.rivals._constraints import (
     tuples_span,
 )
 from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
-from vicinal.rivals._priors import PRIORS, check_prior, prior_matrix
+from vicinal.rivals._priors import check_prior, prior_matrix
 
 # Bounds of the source: percentiles of the distances among rows under the prior.
 PERCENTILES = (5.0, 95.0)
+# Priors that are tried on inner splits.
+AUTO = ("identity", "within")
 # Values of γ tried on inner splits, from bounds that hardly count to bounds that count much.
-GAMMAS = (0.001, 0.01, 0.1, 1.0)
+GAMMAS = (0.01, 0.1, 1.0)
 
 
 @dataclass(frozen=True)
@@ -63,18 +65,18 @@ class ITML(MetricLearner):
     ----------
     prior : "auto", "identity", "covariance", "within" or ndarray of shape (n_features, n_features)
         M₀: the plain distance, the inverse covariance of the rows or of the rows about the means
-        of their classes (both shrunk), or a positive definite matrix. "auto" chooses among the
-        three on inner splits of the rows, and is "identity" for :meth:`fit_pairs`.
+        of their classes (both shrunk), or a positive definite matrix. "auto" chooses between
+        the first and the last on inner splits, and is "identity" for :meth:`fit_pairs`.
     gamma : "auto" or float, default="auto"
         γ: how dearly a bound is moved; towards 0 the metric stays at the prior. "auto" chooses
-        among four values on inner splits of the rows, and is 1 for :meth:`fit_pairs`.
+        among three values on inner splits of the rows, and is 1 for :meth:`fit_pairs`.
     n_constraints : int or None
         Pairs of each kind drawn by :meth:`fit`; None is 20 R² for R classes, but no more than 20
         for each row.
     bounds : tuple of two floats or None
         u and l, in squared distances; None is the 5th and 95th percentile of the squared distances
         of pairs under the prior.
-    max_iter : int, default=50
+    max_iter : int, default=20
         Sweeps over the pairs.
     tol : float, default=1e-3
         Stop when a sweep changes the multipliers by no more than this share of them.
@@ -119,7 +121,7 @@ class ITML(MetricLearner):
         gamma: str | float = "auto",
         n_constraints: int | None = None,
         bounds: tuple[float, float] | None = None,
-        max_iter: int = 50,
+        max_iter: int = 20,
         tol: float = 1e-3,
         random_state: Any = None,
         verbose: int = 0,
@@ -185,19 +187,22 @@ class ITML(MetricLearner):
     def _choose(self, rows: LabelledRows, seed: int) -> tuple[Any, float]:
         """Return prior and γ: first the γ that does best with the first prior, then the prior."""
         auto = isinstance(self.prior, str) and self.prior == "auto"
-        priors: list[Any] = list(PRIORS) if auto else [self.prior]
+        priors: list[Any] = list(AUTO) if auto else [self.prior]
         gammas = list(GAMMAS) if isinstance(self.gamma, str) else [float(self.gamma)]
         self.settings_: dict[str, list[float]] = {}
         best: tuple[Any, float] = (priors[0], gammas[0])
-        for settings in ([(priors[0], g) for g in gammas], [(p, None) for p in priors]):
-            if len(settings) == 1:
-                continue
-            tried = [(p, best[1] if g is None else g) for p, g in settings]
+        lowest = np.inf
+        for stage in ([(priors[0], g) for g in gammas], [(p, None) for p in priors[1:]]):
+            tried = [(p, best[1] if g is None else g) for p, g in stage]
+            if not tried or len(gammas) == len(priors) == 1:
+                break
             choice = choose_by_votes(
                 rows, tried, lambda part, setting, _: self._learn(part, setting, seed), seed=seed
             )
-            best = choice.setting
             self.settings_ |= choice.tried
+            loss = min(map(min, choice.tried.values()), default=0.0)
+            if loss < lowest:
+                best, lowest = choice.setting, loss
         return best
 
     def _check(self) -> None:

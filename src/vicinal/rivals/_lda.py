@@ -12,7 +12,7 @@ from vicinal._validation import (
     check_classification_input,
     check_components,
 )
-from vicinal.metric._base import MetricLearner
+from vicinal.metric import MetricLearner
 from vicinal.metric.starts import (
     discriminant_map,
     discriminant_ratios,

@@ -22,7 +22,7 @@ from vicinal._validation import (
     check_positive,
     check_whole,
 )
-from vicinal.metric._base import MetricLearner
+from vicinal.metric import MetricLearner
 from vicinal.metric.descent import Step, make_frame
 from vicinal.metric.starts import Start, check_map
 from vicinal.rivals._margin_choice import MarginOptions, MarginProblem, choose_margins

@@ -18,7 +18,7 @@ from vicinal._validation import (
 )
 from vicinal.metric import MetricLearner
 from vicinal.metric.candidates import SEARCHES, choose_search, order_by_class
-from vicinal.metric.descent import make_frame
+from vicinal.metric.descent import Frame, make_frame
 from vicinal.metric.starts import discriminant_map, within_scatter
 from vicinal.rivals._constraints import check_tuples, draw_triplets, tuples_span
 from vicinal.rivals._itml import factor
@@ -45,6 +45,8 @@ class SCML(MetricLearner):
     n_basis : int, default=400
         How many directions b to weigh. :meth:`fit` takes linear discriminants of the rows of all
         classes about the centres of clusters; :meth:`fit_triplets` differences of its rows.
+    basis : ndarray of shape (n_basis, n_features) or None
+        The directions themselves, in place of those.
     regularization : "auto" or float, default="auto"
         β. "auto" chooses among three values on inner splits of the rows, and is 0.001 for triplets.
     n_neighbors : int or None
@@ -89,6 +91,7 @@ class SCML(MetricLearner):
         self,
         n_basis: int = 400,
         *,
+        basis: AnyArray | None = None,
         regularization: str | float = "auto",
         n_neighbors: int | None = None,
         n_impostors: int = 10,
@@ -97,6 +100,7 @@ class SCML(MetricLearner):
         verbose: int = 0,
     ) -> None:
         self.n_basis = n_basis
+        self.basis = basis
         self.regularization = regularization
         self.n_neighbors = n_neighbors
         self.n_impostors = n_impostors
@@ -150,7 +154,9 @@ class SCML(MetricLearner):
             frame = make_frame(tuples_span(triplets), standardise=False)
             ends = frame.enter(triplets.reshape(-1, triplets.shape[2]).astype(np.float64))
             near, far = ends[::3] - ends[1::3], ends[::3] - ends[2::3]
-            basis = difference_basis(near, far, self.n_basis, rng)
+            basis = self._given_basis(frame)
+            if basis is None:
+                basis = difference_basis(near, far, self.n_basis, rng)
             components = self._weigh(basis, (near, far), self.regularization_, rng, self.verbose)
         self.components_ = frame.fold(components).astype(triplets.dtype, copy=False)
         return self
@@ -166,9 +172,22 @@ class SCML(MetricLearner):
             check_positive("regularization", self.regularization, zero=True)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
+    def _given_basis(self, frame: Frame) -> FloatArray | None:
+        """Return the user's directions in a frame, if there are any."""
+        if self.basis is None:
+            return None
+        basis = np.asarray(self.basis, dtype=np.float64)
+        if basis.ndim != 2 or basis.shape[1] != len(frame.scale):
+            raise ValueError(
+                f"basis must have shape (n_basis, {len(frame.scale)}), got {basis.shape}."
+            )
+        return frame.unfold(basis)
+
     def _learn(self, rows: LabelledRows, beta: float, seed: int, verbose: int = 0) -> FloatArray:
         rng = np.random.default_rng([seed, 4])
-        basis = discriminant_basis(rows, self.n_basis, rng)
+        basis = self._given_basis(rows.frame)
+        if basis is None:
+            basis = discriminant_basis(rows, self.n_basis, rng)
         triplets = near_triplets(rows, min(self._k(), rows.n_rows - 1), self.n_impostors, rng)
         if not len(triplets):
             return rows.frame.plain(rows.X.shape[1])
@@ -197,6 +216,16 @@ class SCML(MetricLearner):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def local_discriminants(
+    X: AnyArray, codes: IntArray, n_basis: int, random_state: Any = None
+) -> FloatArray:
+    """Return unit directions (n_basis, d) of rows (n, d) as :class:`~vicinal.SCML` draws them."""
+    rows = frame_rows(np.asarray(X), codes)
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+    basis = rows.frame.fold(discriminant_basis(rows, n_basis, rng))
+    return basis / np.linalg.norm(basis, axis=1, keepdims=True)
 
 
 def discriminant_basis(rows: LabelledRows, n_basis: int, rng: np.random.Generator) -> FloatArray:

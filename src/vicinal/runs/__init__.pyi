@@ -18,6 +18,7 @@ from vicinal.runs._pool import ThisProcess as ThisProcess
 from vicinal.runs._pool import WorkerPool as WorkerPool
 from vicinal.runs._pool import Workers as Workers
 from vicinal.runs._pool import ask as ask
+from vicinal.runs._pool import count_processors as count_processors
 from vicinal.runs._records import fail_cell as fail_cell
 from vicinal.runs._records import fail_record as fail_record
 from vicinal.runs._records import record_head as record_head

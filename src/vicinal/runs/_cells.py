@@ -25,6 +25,7 @@ class Source:
     ``digest`` is the SHA-256 of the table's file: the results belong to its contents, not to
     the place where it lies. ``held`` rows are arrays of the caller's own: in memory, or in a file
     at ``path`` that was written for the workers. ``limit`` takes a random sample of so many rows.
+    ``roles`` names columns of a table by what they are for (see :class:`vicinal.data.Roles`).
     ``sides`` makes two classes of several, "text | rest" or "Fir | Pine", and leaves out the rows
     of neither; ``n_features`` keeps the first so many columns.
     """
@@ -39,6 +40,7 @@ class Source:
     sides: str | None = None
     n_features: int | None = None
     held: bool = False
+    roles: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Setting:
     def identify(self) -> dict[str, Any]:
         """Return what the results depend on, as JSON values: all but the place of the file."""
         identity = asdict(replace(self, source=replace(self.source, path=None)))
-        for name in ("sides", "n_features", "held"):  # absent where not used
+        for name in ("sides", "n_features", "held", "roles"):  # absent where not used
             if not identity["source"][name]:
                 del identity["source"][name]
         return identity

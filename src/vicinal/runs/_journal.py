@@ -1,13 +1,16 @@
 """Records on disk, one JSON line each, appended as they come and never rewritten.
 
 A line is whole or it does not count: one that a kill or a full disk cut short is left out when
-reading and cut off before the next append, so whatever was written before it stays.
+reading and cut off before the next append, so whatever was written before it stays. Each record
+carries a digest of itself: one that was damaged or edited is named, left out and measured again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,19 +19,44 @@ Record = dict[str, Any]
 
 
 def read_records(path: Path) -> list[Record]:
-    """Return all whole records of a journal, in the order written; none if there is no file."""
+    """Return all records of a journal that are as written, in order; none if there is no file.
+
+    Warns of lines that are not.
+    """
     if not path.exists():
         return []
     lines = path.read_bytes().split(b"\n")[:-1]  # what follows the last newline is torn
-    return [record for record in map(_parse, lines) if record is not None]
+    records = [_parse(line) for line in lines]
+    bad = [str(number) for number, record in enumerate(records, start=1) if record is None]
+    if bad:
+        where = f"line {bad[0]}" if len(bad) == 1 else f"lines {', '.join(bad[:10])}"
+        warnings.warn(
+            f"{path}, {where}: not as they were written; left out, to be measured again.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return [record for record in records if record is not None]
 
 
 def _parse(line: bytes) -> Record | None:
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) and {"key", "status"} <= record.keys() else None
+    if not isinstance(record, dict) or not {"key", "status"} <= record.keys():
+        return None
+    return record if record.pop("digest", None) == _digest(record) else None
+
+
+def _digest(record: Mapping[str, Any]) -> str:
+    text = json.dumps(record, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    # As it will be read: JSON knows no tuples, and keys are text.
+    read: Record = json.loads(json.dumps(record, allow_nan=False))
+    return json.dumps({**read, "digest": _digest(read)}, sort_keys=True) + "\n"
 
 
 def update_latest(latest: dict[str, Record], records: Iterable[Record]) -> None:
@@ -57,8 +85,7 @@ class Journal:
         OSError
             Where they cannot be written; what was there before is untouched.
         """
-        text = "".join(json.dumps(r, allow_nan=False, sort_keys=True) + "\n" for r in records)
-        data = text.encode()
+        data = "".join(map(_line, records)).encode()
         try:
             self._write(data)
             os.fsync(self._file)

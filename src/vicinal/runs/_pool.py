@@ -82,6 +82,11 @@ class Worker:
         self._lock = threading.Lock()
         self._stopped = False
 
+    @property
+    def started(self) -> bool:
+        """Whether there is a process."""
+        return self._process is not None
+
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the reply to a request; raise :class:`Crash` where there will be none."""
         process = self._process or self._start()
@@ -162,6 +167,11 @@ def describe_death(code: int, last_words: Sequence[str]) -> str:
     return f"the process ended by itself with exit code {code}{words}"
 
 
+# Seconds that a process takes to load what it needs: where the work is done sooner by those
+# that have begun, a further one is never started.
+PATIENCE = 2.0
+
+
 class WorkerPool:
     """A number of workers; use as a context manager, and leaving it ends them.
 
@@ -196,8 +206,10 @@ class WorkerPool:
             waiting.put(numbered)
         events: SimpleQueue[Started | Finished] = SimpleQueue()
         self._threads = [
-            threading.Thread(target=self._serve, args=(worker, waiting, events), daemon=True)
-            for worker in self._workers[: len(requests)]
+            threading.Thread(
+                target=self._serve, args=(worker, waiting, events, number * PATIENCE), daemon=True
+            )
+            for number, worker in enumerate(self._workers[: len(requests)])
         ]
         for thread in self._threads:
             thread.start()
@@ -212,7 +224,10 @@ class WorkerPool:
         worker: Worker,
         waiting: SimpleQueue[tuple[int, dict[str, Any]]],
         events: SimpleQueue[Started | Finished],
+        patience: float,
     ) -> None:
+        if not worker.started:
+            self._stopping.wait(patience)
         while not self._stopping.is_set():
             try:
                 index, request = waiting.get_nowait()

@@ -43,6 +43,6 @@ def walk(run: Any) -> tuple[set[tuple[str, str]], set[str], set[tuple[str, str]]
 def test_a_fit_is_a_short_walk():
     X, y = load_wine(return_X_y=True)
     functions, files, changes = walk(lambda: MLNG(random_state=0).fit(X[::2], y[::2]))
-    assert len(functions) <= 135
-    assert len(files) <= 20
-    assert len(changes) <= 27
+    assert len(functions) <= 150
+    assert len(files) <= 22
+    assert len(changes) <= 31

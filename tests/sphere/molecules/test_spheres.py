@@ -8,7 +8,13 @@ import torch
 from scipy.special import sph_harm_y
 
 from vicinal.sphere import Fragments, FragmentType, random_rotations
-from vicinal.sphere.molecules import AtomBatches, CoulombSpheres, GaussianShells, Molecules
+from vicinal.sphere.molecules import (
+    AtomBatches,
+    CoulombSpheres,
+    GaussianShells,
+    Molecules,
+    list_molecule_presets,
+)
 from vicinal.sphere.molecules._network import ElementLinear, MoleculeNet, expand
 from vicinal.sphere.molecules._spheres import see_neighbours
 from vicinal.sphere.nn import fix_statistics
@@ -134,6 +140,12 @@ def test_whitening_makes_channels_independent():
             assert (found - found.diag().diag()).abs().max() < 1e-6
             assert 0.9 < found.diag().max() < 1.0001
             assert map_.abs().max() < 1e3  # elements that are not there included
+
+
+def test_the_thesis_network_has_about_its_published_number_of_parameters():
+    (preset,) = (of for of in list_molecule_presets() if of.name == "thesis")
+    n_parameters = sum(parameter.numel() for parameter in preset.build().parameters())
+    assert 1.0e6 < n_parameters < 1.15e6  # "1.1 M", with fifteen fragments of every degree
 
 
 def test_the_thesis_network_sums_features_before_its_last_layers():

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from vicinal.sphere import ClebschGordanLayer, Fragments, FragmentType, SphericalTransform
+from vicinal.sphere import (
+    ClebschGordanLayer,
+    ClebschGordanNet,
+    Fragments,
+    FragmentType,
+    SphericalTransform,
+)
 
 # Torch's own: one of its imports is deprecated, and it hides the other warning by a filter of its
 # own, which does not help where warnings are errors.
@@ -30,6 +36,16 @@ def test_a_compiled_layer_computes_what_the_layer_does(backend):
         assert layer.weight.grad is not None
         gradients.append(layer.weight.grad.clone())
     torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_compiled_network_computes_what_the_network_does(training):
+    torch.manual_seed(0)
+    network = ClebschGordanNet(KIND, FragmentType([4, 2, 1]), 2, n_outputs=3).train(training)
+    signals = Fragments.randn(KIND, 8)
+    compiled = torch.compile(network, backend="aot_eager")
+    expected = network(signals)
+    torch.testing.assert_close(compiled(signals), expected)
 
 
 @pytest.mark.parametrize("method", ["dense", "separable"])

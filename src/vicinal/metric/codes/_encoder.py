@@ -42,23 +42,27 @@ class BinaryEncoder(MetricLearner):
     def encode(self, X: AnyArray) -> Any:
         """Return the codes of database rows, packed by 8: uint8 of shape (n, n_bits / 8)."""
         check_is_fitted(self, "query_scale_")
-        return np.packbits(self._project(check_transform_input(self, X)) > 0, axis=1)
+        return np.packbits(
+            self._project(check_transform_input(self, X, accept_sparse=False)) > 0, axis=1
+        )
 
     def encode_queries(self, X: AnyArray) -> Any:
         """Return the codes of queries, packed by 8; those of :meth:`encode` where symmetric."""
         check_is_fitted(self, "query_scale_")
-        return np.packbits(self._project_queries(check_transform_input(self, X)) > 0, axis=1)
+        return np.packbits(
+            self._project_queries(check_transform_input(self, X, accept_sparse=False)) > 0, axis=1
+        )
 
     def soften_queries(self, X: AnyArray) -> FloatArray:
         """Return tanh(s ∘ u) / 2 of queries, (n, n_bits), of which the signs are the codes."""
         check_is_fitted(self, "query_scale_")
-        projected = self._project_queries(check_transform_input(self, X))
+        projected = self._project_queries(check_transform_input(self, X, accept_sparse=False))
         return np.tanh(projected * self.query_scale_).astype(projected.dtype) / 2
 
     def transform(self, X: AnyArray) -> FloatArray:
         """Return the codes of database rows as −½ and ½, of shape (n, n_bits)."""
         check_is_fitted(self, "query_scale_")
-        projected = self._project(check_transform_input(self, X))
+        projected = self._project(check_transform_input(self, X, accept_sparse=False))
         return np.where(projected > 0, 0.5, -0.5).astype(projected.dtype)
 
     def transform_queries(self, X: AnyArray) -> FloatArray:

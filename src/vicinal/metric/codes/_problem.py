@@ -14,15 +14,15 @@ from vicinal._kernels._targeted import infer_sets, new_inferred
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.codes._encoder import query_scale
 from vicinal.metric.codes._layers import Layers
-from vicinal.metric.descent import Adam, Descent
+from vicinal.metric.descent import STEPS, Adam, Descent
 from vicinal.metric.gerrymander import part
 from vicinal.metric.inference import SignedPairs, sets_difference
 from vicinal.metric.selection import vote_losses
 
 # Margins, as shares of the bits, and rates relative to the start, to choose from.
 MARGINS, RATES = (0.03, 0.1), (0.05,)
-# Rows of a step, which are each other's neighbours.
-BATCH = 512
+# Rows of a step, which are each other's neighbours; of few rows fewer, for more steps.
+BATCH, SMALL_BATCH = 512, 128
 # The norm of a typical row: weights of all layers are then of one size.
 NORM = 16.0
 
@@ -97,7 +97,7 @@ class HammingObjective:
         found = new_inferred(len(rows), k)
         codes = self.codes[rows].astype(np.int32)
         labels = np.broadcast_to(codes, squared_distances.shape).copy()
-        infer_sets(squared_distances, labels, codes, k, self.costs, *found)
+        infer_sets(squared_distances, labels, codes, self.costs, found)
         return replace(sets_difference(found, np.arange(len(rows))), rows=rows)
 
     def gradient(
@@ -208,7 +208,7 @@ class HammingProblem:
         )
         descent = Descent(
             objective, Adam(rate), start, self.options.max_iter, rng, tol=self.options.tol,
-            n_steps=max(1, self.n_rows // BATCH),
+            n_steps=max(1, self.n_rows // BATCH, min(STEPS, self.n_rows // SMALL_BATCH)),
         )  # fmt: skip
         return part(descent) if self.options.asymmetric else descent
 

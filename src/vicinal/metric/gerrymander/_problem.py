@@ -113,7 +113,7 @@ class LinearProblem:
             return [Start("zeros"), Start("identity"), Start("relieff")]
         if asked is not None and asked < width:
             return [Start("lda", asked), Start("pca", asked)]
-        starts = [Start("lda"), Start("identity")]
+        starts = [Start("dann"), Start("identity")]
         if not self.frame.is_plain:
             starts.append(Start("standardised"))
         few = len(options.costs) - 1

@@ -175,8 +175,8 @@ class RegressionMLNG(MetricLearner):
             Rows of one group are not parted by inner splits.
         """
         X, y = check_target_input(self, X, y)
-        targets = standard_targets(y)
         options = self._options(X)
+        targets = standard_targets(y)
         weights, groups = check_weights(sample_weight, len(X)), check_groups(groups, len(X))
         with one_blas_thread():  # blocks are small, and the result must not depend on threads
             frame = make_frame(X)

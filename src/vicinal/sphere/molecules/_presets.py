@@ -48,9 +48,9 @@ _PRESETS = (
     MoleculePreset(
         "thesis",
         "Coulomb spheres of bandwidth 10, Clebsch–Gordan layers, features of atoms summed",
-        CoulombSpheres(l_max=5, bandwidth=10),
+        CoulombSpheres(l_max=3, bandwidth=10),
         {
-            "hidden": ((10, 8, 6, 5, 4, 4),) * 3,
+            "hidden": ((15, 15, 15, 15),) * 5,
             "mixed": False,
             "n_features": 150,
             "widths": (256,),
@@ -61,7 +61,7 @@ _PRESETS = (
             "pairs": "ordered",
             "activation": "relu",
         },
-        TrainingPlan(n_epochs=15, batch_size=25, learning_rate=2e-3, schedule="one-cycle"),
+        TrainingPlan(n_epochs=8, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
         fixed=False,
     ),
 )

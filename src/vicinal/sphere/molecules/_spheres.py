@@ -62,7 +62,7 @@ class CoulombSpheres:
     The radius, in Å, is below half of the shortest distance between two atoms.
     """
 
-    l_max: int = 9
+    l_max: int = 3
     bandwidth: int = 10
     radius: float = 0.45
 

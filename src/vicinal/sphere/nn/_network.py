@@ -146,7 +146,15 @@ class ClebschGordanNet(nn.Module):
         In evaluation a network in float32 computes in double precision and rounds its answer:
         a square doubles the relative error of its argument, so that rounding in single precision
         would grow by up to two with every layer.
+
+        Under ``torch.compile`` the network runs as it is: its time is spent in compiled kernels.
         """
+        answer = self._answer
+        if torch.compiler.is_compiling():
+            answer = torch.compiler.disable(self._answer)
+        return answer(fragments, scores)
+
+    def _answer(self, fragments: Fragments, scores: bool) -> Tensor:
         if self.training or fragments.dtype != torch.float32:
             features: Tensor = self.invariants(tuple(self.activations(fragments)))
             return self.head(features) if scores else features

@@ -1,0 +1,230 @@
+"""What all of metric-learn's learners can do, and what those of tuples can do beside."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from vicinal._types import AnyArray, FloatArray
+from vicinal.compat.metric_learn._input import check_pair_signs, read_points, read_tuples
+from vicinal.compat.metric_learn._thresholds import best_threshold, check_calibration
+
+
+class BaseMetricLearner(BaseEstimator):
+    """Base of all metric learners.
+
+    Parameters
+    ----------
+    preprocessor : array-like of shape (n, n_features), callable or None
+        What turns indicators of points into points.
+    """
+
+    def __init__(self, preprocessor: Any = None) -> None:
+        self.preprocessor = preprocessor
+
+
+class MetricTransformer(TransformerMixin, BaseEstimator):
+    """A metric that is the Euclidean distance after a map."""
+
+
+class MahalanobisMixin(MetricTransformer, BaseMetricLearner):
+    """Base of learners of d(x, z) = ‖L x − L z‖, with L in ``components_``."""
+
+    components_: FloatArray
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return points (n, d), or indicators of points, mapped by L."""
+        check_is_fitted(self, "components_")
+        points = read_points(self, X, reset=False)
+        mapped: FloatArray = points @ self.components_.T
+        return mapped
+
+    def get_mahalanobis_matrix(self) -> FloatArray:
+        """Return a copy of M = LᵀL."""
+        check_is_fitted(self, "components_")
+        matrix: FloatArray = self.components_.T @ self.components_
+        return matrix
+
+    def get_metric(self) -> Callable[..., float]:
+        """Return the distance as a function ``(u, v, squared=False)``, fixed to the present fit."""
+        check_is_fitted(self, "components_")
+        components = self.components_.copy()
+
+        def metric_fun(u: AnyArray, v: AnyArray, squared: bool = False) -> float:
+            u, v = (_vector(w) for w in (u, v))
+            gap = components @ (u - v)
+            value = float(gap @ gap)
+            return value if squared else float(np.sqrt(value))
+
+        return metric_fun
+
+    def pair_distance(self, pairs: Any) -> FloatArray:
+        """Return the learned distance of each pair, (n,)."""
+        check_is_fitted(self, "components_")
+        checked, _ = read_tuples(self, pairs, size=2)
+        gaps = (checked[:, 1] - checked[:, 0]) @ self.components_.T
+        distances: FloatArray = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
+        return distances
+
+    def pair_score(self, pairs: Any) -> FloatArray:
+        """Return minus the learned distance of each pair: larger is more alike."""
+        return -self.pair_distance(pairs)
+
+    def score_pairs(self, pairs: Any) -> FloatArray:
+        """Return the learned distance of each pair; use :meth:`pair_distance` or `pair_score`."""
+        warnings.warn(
+            "score_pairs will be deprecated in release 0.7.0. Use pair_score to compute similarity "
+            "scores, or pair_distance to compute distances.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return self.pair_distance(pairs)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+
+def _vector(given: Any) -> FloatArray:
+    vector = np.asarray(given, dtype=np.float64)
+    if vector.ndim != 1:
+        raise ValueError(f"input vector should be 1-D, got shape {vector.shape}.")
+    return vector
+
+
+class SupervisedLearner(MahalanobisMixin):
+    """Learners of points and labels."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
+    """Verbs of learners of pairs: alike where the distance is at most ``threshold_``."""
+
+    classes_ = np.array([-1, 1])
+    _tuple_size = 2
+    threshold_: float
+
+    def predict(self, pairs: Any) -> AnyArray:
+        """Return +1 for pairs alike and −1 for others."""
+        check_is_fitted(self, "components_")
+        if "threshold_" not in vars(self):
+            raise AttributeError(
+                "a threshold for this estimator has not been set, call its set_threshold or "
+                "calibrate_threshold method."
+            )
+        return 2 * (-self.decision_function(pairs) <= self.threshold_).astype(int) - 1
+
+    def decision_function(self, pairs: Any) -> FloatArray:
+        """Return minus the distance of each pair."""
+        scores: FloatArray = self.pair_score(pairs)  # type: ignore[attr-defined]
+        return scores
+
+    def score(self, pairs: Any, y: Any) -> float:  # type: ignore[override]
+        """Return the area under the ROC curve."""
+        return float(roc_auc_score(y, self.decision_function(pairs)))
+
+    def set_threshold(self, threshold: Any) -> Any:
+        """Set the threshold of the distance to a number."""
+        check_is_fitted(self, "components_")
+        if isinstance(threshold, bool) or not isinstance(threshold, (Number, np.number)):
+            raise ValueError(
+                f"parameter threshold must be a real number, got {type(threshold)} instead."
+            )
+        self.threshold_ = threshold  # type: ignore[assignment]
+        return self
+
+    def calibrate_threshold(
+        self,
+        pairs_valid: Any,
+        y_valid: Any,
+        strategy: str = "accuracy",
+        min_rate: float | None = None,
+        beta: float = 1.0,
+    ) -> Any:
+        """Set the threshold to the one that does best on some pairs.
+
+        Parameters
+        ----------
+        pairs_valid : array-like of shape (n, 2, d), or indicators (n, 2)
+        y_valid : array-like of shape (n,)
+        strategy : "accuracy", "f_beta", "max_tpr" or "max_tnr"
+            What is to be largest: the share of right answers, the F-score, the share of pairs alike
+            found while that of others is at least ``min_rate``, or the other way round.
+        min_rate : float in [0, 1] or None
+        beta : float
+        """
+        check_calibration(strategy, min_rate, beta)
+        check_is_fitted(self, "components_")
+        pairs, y = read_tuples(self, pairs_valid, y_valid, size=2)
+        check_pair_signs(y)
+        scores = self.decision_function(pairs)
+        self.threshold_ = best_threshold(scores, y, strategy, min_rate, beta)
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+class _OrderedTuplesMixin(BaseMetricLearner):
+    """Verbs of learners of tuples whose order is what is known: right is +1."""
+
+    _tuple_size: int
+    classes_ = np.array([0, 1])
+
+    def predict(self, tuples: Any) -> AnyArray:
+        """Return 1 where the first pair is nearer than the second, −1 where not, 0 if equal."""
+        check_is_fitted(self, "components_")
+        return np.sign(self.decision_function(tuples))
+
+    def decision_function(self, tuples: Any) -> FloatArray:
+        """Return by how much the second pair of each tuple is farther than the first."""
+        check_is_fitted(self, "components_")
+        checked, _ = read_tuples(self, tuples, size=self._tuple_size)
+        near, far = self._pairs(checked)
+        score: Any = self.pair_score  # type: ignore[attr-defined]
+        difference: FloatArray = score(near) - score(far)
+        return difference
+
+    def score(self, tuples: Any, y: Any = None) -> float:
+        """Return the share of tuples in the right order."""
+        return float(np.mean(self.predict(tuples)) / 2 + 0.5)
+
+    def _pairs(self, tuples: FloatArray) -> tuple[FloatArray, FloatArray]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+class _TripletsClassifierMixin(_OrderedTuplesMixin):
+    _tuple_size = 3
+
+    def _pairs(self, tuples: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return tuples[:, [0, 1]], tuples[:, [0, 2]]
+
+
+class _QuadrupletsClassifierMixin(_OrderedTuplesMixin):
+    _tuple_size = 4
+
+    def _pairs(self, tuples: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return tuples[:, [0, 1]], tuples[:, [2, 3]]
+
+
+__all__ = ["BaseMetricLearner", "MahalanobisMixin", "MetricTransformer", "NotFittedError"]

@@ -1,0 +1,144 @@
+"""Points and tuples of points, as they are or as indicators a preprocessor turns into them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from vicinal._types import AnyArray, FloatArray
+
+_WORDS = {2: "pairs", 3: "triplets", 4: "quadruplets"}
+
+
+class PreprocessorError(Exception):
+    """The preprocessor could not turn the indicators it was given into points."""
+
+    def __init__(self, original_error: Exception) -> None:
+        self.original_error = original_error
+        super().__init__(
+            "the preprocessor failed on the indicators it was given: "
+            f"{type(original_error).__name__}: {original_error}"
+        )
+
+
+class ArrayIndexer:
+    """A preprocessor made of an array: indices in, rows out."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False)
+
+    def __call__(self, indices: AnyArray) -> AnyArray:
+        """Return the rows of the indices."""
+        return self.X[indices]
+
+
+def make_preprocessor(preprocessor: Any) -> Any:
+    """Return a function from indicators to points, or None.
+
+    Raises
+    ------
+    ValueError
+        Where the preprocessor is neither None, nor an array, nor callable.
+    """
+    if preprocessor is None or callable(preprocessor):
+        return preprocessor
+    if hasattr(preprocessor, "__len__") or hasattr(preprocessor, "shape"):
+        return ArrayIndexer(preprocessor)
+    raise ValueError(
+        f"preprocessor must be None, an array of points or a callable, got {preprocessor!r}."
+    )
+
+
+def apply_preprocessor(preprocessor: Any, indicators: AnyArray) -> AnyArray:
+    """Return the points of some indicators; wrap whatever goes wrong."""
+    try:
+        return np.asarray(preprocessor(indicators))
+    except Exception as error:
+        raise PreprocessorError(error) from error
+
+
+def read_points(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    reset: bool,
+    labels: bool = False,
+    numeric: bool = False,
+) -> Any:
+    """Return points (n, d) as floats, and with ``labels`` the labels too.
+
+    One-dimensional input is of indicators where the estimator has a preprocessor.
+    """
+    preprocessor = make_preprocessor(estimator.preprocessor)
+    estimator.preprocessor_ = preprocessor
+    if preprocessor is not None:
+        given = np.asarray(X)
+        if given.ndim == 1:
+            X = apply_preprocessor(preprocessor, given)
+    settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "reset": reset}
+    if labels:
+        return validate_data(estimator, X, y, y_numeric=numeric, ensure_min_samples=2, **settings)
+    return validate_data(estimator, X, **settings)
+
+
+def read_tuples(
+    estimator: Any, tuples: Any, y: Any = None, *, size: int, reset: bool = False
+) -> tuple[FloatArray, Any]:
+    """Return tuples (n, size, d) as floats and labels as an array (or None).
+
+    Raises
+    ------
+    ValueError
+        For another number of dimensions, of points a tuple or of features, numbers that are not
+        finite, or another number of labels.
+    """
+    what = _WORDS.get(size, "tuples")
+    preprocessor = make_preprocessor(estimator.preprocessor)
+    given = np.asarray(tuples) if not hasattr(tuples, "toarray") else tuples
+    estimator.preprocessor_ = preprocessor
+    if preprocessor is not None and given.ndim == 2:
+        columns = [apply_preprocessor(preprocessor, given[:, t]) for t in range(given.shape[1])]
+        given = np.stack(columns, axis=1)
+    if given.ndim != 3:
+        hint = "" if preprocessor is not None else " or set a preprocessor to give indices instead"
+        raise ValueError(
+            f"3D array of formed {what} expected, found {given.ndim}D array of shape "
+            f"{given.shape}; reshape your data{hint}."
+        )
+    checked: FloatArray = check_array(
+        given, dtype=[np.float64, np.float32], allow_nd=True, input_name=what,
+        estimator=type(estimator).__name__,
+    )  # fmt: skip
+    if checked.shape[1] != size:
+        raise ValueError(
+            f"tuples of {size} element(s) expected by {type(estimator).__name__}, got tuples of "
+            f"{checked.shape[1]} element(s) in an array of shape {checked.shape}."
+        )
+    if checked.shape[2] < 1:
+        raise ValueError(f"found array with 0 feature(s) (shape {checked.shape}); give at least 1.")
+    if reset:
+        estimator.n_features_in_ = checked.shape[2]
+    elif getattr(estimator, "n_features_in_", checked.shape[2]) != checked.shape[2]:
+        raise ValueError(
+            f"{what} have {checked.shape[2]} features, but {type(estimator).__name__} was fitted "
+            f"on {estimator.n_features_in_}."
+        )
+    if y is None:
+        return checked, None
+    y = column_or_1d(np.asarray(y))
+    check_consistent_length(checked, y)
+    return checked, y
+
+
+def check_pair_signs(y: AnyArray) -> AnyArray:
+    """Refuse labels of pairs other than +1 and −1."""
+    if not np.isin(y, (-1, 1)).all():
+        raise ValueError(
+            f"when training or scoring pairs, labels should contain only 1 (similar) and -1 "
+            f"(dissimilar); got {np.unique(y)[:5]}."
+        )
+    return y

@@ -1,0 +1,166 @@
+"""Priors and initial maps by metric-learn's names, and the parameters it has renamed."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh, pinvh
+from sklearn.datasets import make_spd_matrix
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.utils import check_array, check_random_state
+
+from vicinal._types import AnyArray, FloatArray
+
+INITS = ("auto", "pca", "lda", "identity", "random")
+PRIORS = ("identity", "covariance", "random")
+
+
+def renamed(value: Any, old: str, given: Any, new: str) -> Any:
+    """Return the value of a renamed parameter, warning where the old name was used."""
+    if isinstance(given, str) and given == "deprecated":
+        return value
+    warnings.warn(f'"{old}" parameter has been renamed to "{new}".', FutureWarning, stacklevel=3)
+    return given
+
+
+def check_n_components(n_features: int, n_components: Any) -> int:
+    """Return how many components are asked for: all where None is given."""
+    if n_components is None:
+        return n_features
+    if not 0 < n_components <= n_features:
+        raise ValueError(f"invalid n_components, must be in [1, {n_features}]; got {n_components}.")
+    return int(n_components)
+
+
+def initial_map(
+    n_components: int, X: FloatArray, y: AnyArray, init: Any, random_state: Any, *, classes: bool
+) -> FloatArray:
+    """Return a start (n_components, d); ``classes`` says whether "lda" makes sense."""
+    d = X.shape[1]
+    if not isinstance(init, str):
+        return _given_map(init, d, n_components)
+    known = INITS if classes else tuple(name for name in INITS if name != "lda")
+    if init not in known:
+        raise ValueError(
+            f"`init` must be one of {', '.join(map(repr, known))} or a numpy array of shape "
+            f"(n_components, n_features); got {init!r}."
+        )
+    if init == "auto":
+        if classes and n_components <= min(d, len(np.unique(y)) - 1):
+            init = "lda"
+        else:
+            init = "pca" if n_components < min(d, len(X)) else "identity"
+    if init == "identity":
+        return np.eye(n_components, d)
+    random = check_random_state(random_state)
+    if init == "random":
+        return random.standard_normal((n_components, d))
+    if init == "pca":
+        components = PCA(min(n_components, *X.shape), random_state=random).fit(X).components_
+    else:
+        model = LinearDiscriminantAnalysis().fit(X, y)
+        components = model.scalings_.T[:n_components]
+    start = np.eye(n_components, d)
+    start[: len(components)] = components
+    return start
+
+
+def _given_map(init: Any, n_features: int, n_components: int) -> FloatArray:
+    start: FloatArray = check_array(init, dtype=np.float64)
+    if start.shape[1] != n_features:
+        raise ValueError(
+            f"the input dimensionality ({start.shape[1]}) of the given linear transformation "
+            f"`init` must match the dimensionality of the given inputs `X` ({n_features})."
+        )
+    if start.shape[0] > start.shape[1]:
+        raise ValueError(
+            f"the output dimensionality ({start.shape[0]}) of the given linear transformation "
+            f"`init` cannot be greater than its input dimensionality ({start.shape[1]})."
+        )
+    if start.shape[0] != n_components:
+        raise ValueError(
+            f"the preferred dimensionality of the projected space `n_components` ({n_components}) "
+            f"does not match the output dimensionality of `init` ({start.shape[0]})."
+        )
+    return start
+
+
+def prior_metric(
+    points: FloatArray, prior: Any, random_state: Any, *, name: str = "prior", strict: bool = True
+) -> FloatArray:
+    """Return a Mahalanobis matrix (d, d) by name, or the one given, checked.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        For "covariance"; distinct points are counted once.
+    prior : "identity", "covariance", "random" or ndarray of shape (d, d)
+    random_state : int, RandomState or None
+    name : str
+        Of the parameter, for messages.
+    strict : bool
+        Whether it must be positive definite.
+    """
+    d = points.shape[1]
+    if isinstance(prior, str):
+        if prior not in PRIORS:
+            raise ValueError(
+                f"`{name}` must be one of {', '.join(map(repr, PRIORS))} or a numpy array of shape "
+                f"(n_features, n_features); got {prior!r}."
+            )
+        if prior == "identity":
+            return np.eye(d)
+        if prior == "random":
+            return make_spd_matrix(d, random_state=check_random_state(random_state))
+        return _inverse_covariance(points, name, strict)
+    matrix: FloatArray = check_array(prior, dtype=np.float64)
+    if matrix.shape != (d, d):
+        raise ValueError(
+            f"the input dimensionality {matrix.shape} of the given matrix `{name}` must "
+            f"match the dimensionality of the given inputs ({d})."
+        )
+    if not np.allclose(matrix, matrix.T):
+        raise ValueError(f"`{name}` is not symmetric.")
+    smallest = _smallest_share(matrix, name)
+    if strict and smallest <= 1e-12:
+        raise np.linalg.LinAlgError(
+            f"`{name}` must be strictly positive definite: it has an eigenvalue that is zero."
+        )
+    return matrix
+
+
+def _smallest_share(matrix: FloatArray, name: str) -> float:
+    values = np.linalg.eigvalsh(matrix)
+    share = float(values[0] / max(np.abs(values).max(), np.finfo(float).tiny))
+    if share < -1e-9:
+        raise ValueError(f"`{name}` must be positive semidefinite; it has negative eigenvalues.")
+    return share
+
+
+def _inverse_covariance(points: FloatArray, name: str, strict: bool) -> FloatArray:
+    covariance = np.atleast_2d(np.cov(np.unique(points, axis=0), rowvar=False))
+    if strict and _smallest_share(covariance, name) <= 1e-12:
+        raise np.linalg.LinAlgError(
+            "unable to get a true inverse of the covariance matrix since it is not definite. Try "
+            f"another `{name}`, or an algorithm that does not require the `{name}` to be strictly "
+            "positive definite."
+        )
+    inverse: FloatArray = pinvh(covariance)
+    return inverse
+
+
+def components_from_metric(metric: FloatArray) -> FloatArray:
+    """Return L (d, d) with M = LᵀL: Cholesky's where M is definite, else by eigenvectors."""
+    metric = np.asarray((metric + metric.T) / 2, dtype=np.float64)
+    if not np.isfinite(metric).all():
+        raise ValueError("the learned matrix is not finite; scale the features.")
+    if np.array_equal(metric, np.diag(np.diag(metric))):
+        return np.diag(np.sqrt(np.maximum(np.diag(metric), 0.0)))
+    try:
+        return np.linalg.cholesky(metric).T
+    except np.linalg.LinAlgError:
+        values, directions = eigh(metric)
+        return np.sqrt(np.maximum(values, 0.0))[:, None] * directions.T

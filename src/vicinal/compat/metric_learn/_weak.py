@@ -1,0 +1,398 @@
+"""Learners of pairs, triplets, quadruplets and chunks under metric-learn's names."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.covariance import graphical_lasso
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+
+from vicinal import rivals
+from vicinal._types import AnyArray, FloatArray
+from vicinal.compat.metric_learn._base import (
+    MahalanobisMixin,
+    _PairsClassifierMixin,
+    _QuadrupletsClassifierMixin,
+    _TripletsClassifierMixin,
+)
+from vicinal.compat.metric_learn._input import check_pair_signs, read_points, read_tuples
+from vicinal.compat.metric_learn._starts import (
+    check_n_components,
+    components_from_metric,
+    prior_metric,
+    renamed,
+)
+from vicinal.compat.metric_learn._thresholds import check_calibration
+
+
+def _points(tuples: FloatArray) -> FloatArray:
+    return tuples.reshape(-1, tuples.shape[2])
+
+
+class _PairsLearner(_PairsClassifierMixin, MahalanobisMixin):
+    """A learner of pairs that calibrates its threshold on the pairs it has learned from."""
+
+    def _fit_pairs(self, pairs: Any, y: Any, calibration: dict[str, Any] | None = None) -> Any:
+        settings = {} if calibration is None else dict(calibration)
+        check_calibration(
+            settings.get("strategy", "accuracy"),
+            settings.get("min_rate"),
+            settings.get("beta", 1.0),
+        )
+        formed, labels = read_tuples(self, pairs, y, size=2, reset=True)
+        if labels is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but y is None.")
+        check_pair_signs(labels)
+        self._learn(formed, labels)
+        self.calibrate_threshold(formed, labels, **settings)
+        return self
+
+    def _learn(self, pairs: FloatArray, y: AnyArray) -> None:
+        raise NotImplementedError
+
+
+class _BaseITML(MahalanobisMixin):
+    """Information-theoretic metric learning over pairs."""
+
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        prior: Any = "identity",
+        verbose: bool = False,
+        preprocessor: Any = None,
+        random_state: Any = None,
+        convergence_threshold: Any = "deprecated",
+    ) -> None:
+        tol = renamed(tol, "convergence_threshold", convergence_threshold, "tol")
+        self.convergence_threshold = "deprecated"
+        self.gamma = gamma
+        self.max_iter = max_iter
+        self.tol = tol
+        self.prior = prior
+        self.verbose = verbose
+        self.random_state = random_state
+        super().__init__(preprocessor)
+
+    def _learn_itml(self, pairs: FloatArray, y: AnyArray, bounds: Any) -> None:
+        points = _points(pairs)
+        prior = prior_metric(points, self.prior, self.random_state)
+        self.bounds_ = _distance_bounds(points, bounds)
+        learner = rivals.ITML(
+            prior=prior,
+            gamma=float(self.gamma),
+            bounds=(float(self.bounds_[0]) ** 2, float(self.bounds_[1]) ** 2),
+            max_iter=self.max_iter,
+            tol=self.tol,
+        ).fit_pairs(pairs, y)
+        self.n_iter_ = learner.n_iter_
+        self.components_ = components_from_metric(learner.get_mahalanobis_matrix())
+
+
+def _distance_bounds(points: FloatArray, bounds: Any) -> FloatArray:
+    """Return the bounds given, or percentiles of the distances among points; none is zero."""
+    if bounds is None:
+        distinct = np.unique(points, axis=0)[:2000]
+        squared = np.einsum("ij,ij->i", distinct, distinct)
+        gaps = squared[:, None] + squared - 2 * distinct @ distinct.T
+        above = np.sqrt(np.maximum(gaps[np.triu_indices(len(distinct), 1)], 0.0))
+        bounds = np.percentile(above, (5, 95)) if len(above) else (1.0, 1.0)
+    checked: FloatArray = check_array(
+        np.asarray(bounds, float), ensure_2d=False, ensure_min_samples=0, ensure_min_features=0
+    )
+    if checked.shape != (2,):
+        raise ValueError("`bounds` should be an array-like of two elements.")
+    if checked[0] > checked[1]:
+        raise ValueError("`bounds` must be such that bounds[0] <= bounds[1].")
+    checked = checked.copy()
+    checked[checked == 0] = 1e-9
+    return checked
+
+
+class ITML(_BaseITML, _PairsLearner):
+    """Information-theoretic metric learning: :class:`vicinal.ITML` on pairs."""
+
+    def fit(self, pairs: Any, y: Any, bounds: Any = None, calibration_params: Any = None) -> ITML:
+        """Learn from pairs (n, 2, d), or (n, 2) of indicators, and labels +1 and −1."""
+        self._bounds = bounds
+        self._fit_pairs(pairs, y, calibration_params)
+        del self._bounds
+        return self
+
+    def _learn(self, pairs: FloatArray, y: AnyArray) -> None:
+        self._learn_itml(pairs, y, self._bounds)
+
+
+class _BaseMMC(MahalanobisMixin):
+    """Mahalanobis metric for clustering over pairs."""
+
+    def __init__(
+        self,
+        max_iter: int = 100,
+        max_proj: int = 10000,
+        tol: float = 1e-3,
+        init: Any = "identity",
+        diagonal: bool = False,
+        diagonal_c: float = 1.0,
+        verbose: bool = False,
+        preprocessor: Any = None,
+        random_state: Any = None,
+        convergence_threshold: Any = "deprecated",
+    ) -> None:
+        tol = renamed(tol, "convergence_threshold", convergence_threshold, "tol")
+        self.convergence_threshold = "deprecated"
+        self.max_iter = max_iter
+        self.max_proj = max_proj
+        self.tol = tol
+        self.init = init
+        self.diagonal = diagonal
+        self.diagonal_c = diagonal_c
+        self.verbose = verbose
+        self.random_state = random_state
+        super().__init__(preprocessor)
+
+    def _learn_mmc(self, pairs: FloatArray, y: AnyArray) -> None:
+        prior_metric(_points(pairs), self.init, self.random_state, name="init", strict=False)
+        if not ((y == 1).any() and (y == -1).any()):
+            raise ValueError("MMC needs pairs of both kinds, similar (1) and dissimilar (-1).")
+        learner = rivals.MMC(
+            diagonal=bool(self.diagonal), shrinkage=0.0, max_iter=self.max_iter, tol=self.tol
+        ).fit_pairs(pairs, y)
+        self.n_iter_ = learner.n_iter_
+        metric = learner.get_mahalanobis_matrix()
+        self.A_ = metric
+        self.components_ = components_from_metric(metric)
+
+
+class MMC(_BaseMMC, _PairsLearner):
+    """Mahalanobis metric for clustering: :class:`vicinal.MMC` on pairs."""
+
+    def fit(self, pairs: Any, y: Any, calibration_params: Any = None) -> MMC:
+        """Learn from pairs (n, 2, d), or (n, 2) of indicators, and labels +1 and −1."""
+        self._fit_pairs(pairs, y, calibration_params)
+        return self
+
+    def _learn(self, pairs: FloatArray, y: AnyArray) -> None:
+        self._learn_mmc(pairs, y)
+
+
+class _BaseSDML(MahalanobisMixin):
+    """Sparse distance metric learning over pairs."""
+
+    def __init__(
+        self,
+        balance_param: float = 0.5,
+        sparsity_param: float = 0.01,
+        prior: Any = "identity",
+        verbose: bool = False,
+        preprocessor: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.balance_param = balance_param
+        self.sparsity_param = sparsity_param
+        self.prior = prior
+        self.verbose = verbose
+        self.random_state = random_state
+        super().__init__(preprocessor)
+
+    def _learn_sdml(self, pairs: FloatArray, y: AnyArray) -> None:
+        prior = prior_metric(_points(pairs), self.prior, self.random_state)
+        gaps = (pairs[:, 0] - pairs[:, 1]).astype(np.float64)
+        bent = np.linalg.inv(prior) + self.balance_param * (gaps * y[:, None]).T @ gaps
+        bent = (bent + bent.T) / 2
+        if np.linalg.eigvalsh(bent)[0] < 0:
+            warnings.warn(
+                "the matrix that SDML gives to the graphical lasso is not positive semidefinite, "
+                "so the algorithm may diverge; lower balance_param, or set prior='covariance'.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.components_ = components_from_metric(self._solve(bent))
+
+    def _solve(self, bent: FloatArray) -> FloatArray:
+        advice = (
+            "there was a problem in SDML when using scikit-learn's graphical lasso solver. Lower "
+            "balance_param, raise sparsity_param, or set prior='covariance'."
+        )
+        if len(bent) == 1:
+            metric = 1 / bent
+            if not metric[0, 0] > 0:
+                raise RuntimeError(advice)
+            return metric
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                metric = graphical_lasso(bent, alpha=self.sparsity_param, verbose=self.verbose)[1]
+        except (FloatingPointError, np.linalg.LinAlgError, ValueError) as error:
+            raise RuntimeError(f"{advice} The solver said: {error}") from error
+        if not np.isfinite(metric).all() or np.linalg.eigvalsh((metric + metric.T) / 2)[0] < -1e-9:
+            raise RuntimeError(advice)
+        return np.asarray(metric)
+
+
+class SDML(_BaseSDML, _PairsLearner):
+    """Sparse distance metric learning: the objective of :class:`vicinal.SDML` on pairs."""
+
+    def fit(self, pairs: Any, y: Any, calibration_params: Any = None) -> SDML:
+        """Learn from pairs (n, 2, d), or (n, 2) of indicators, and labels +1 and −1."""
+        self._fit_pairs(pairs, y, calibration_params)
+        return self
+
+    def _learn(self, pairs: FloatArray, y: AnyArray) -> None:
+        self._learn_sdml(pairs, y)
+
+
+class _BaseLSML(MahalanobisMixin):
+    """Least squared-residual metric learning over quadruplets."""
+
+    def __init__(
+        self,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        prior: Any = "identity",
+        verbose: bool = False,
+        preprocessor: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.tol = tol
+        self.max_iter = max_iter
+        self.prior = prior
+        self.verbose = verbose
+        self.random_state = random_state
+        super().__init__(preprocessor)
+
+    def _learn_lsml(self, quadruplets: FloatArray, weights: Any) -> None:
+        prior = prior_metric(_points(quadruplets), self.prior, self.random_state)
+        gaps = (quadruplets[:, [0, 2]] - quadruplets[:, [1, 3]]).astype(np.float64)
+        # Residuals are of the distances as they are, while vicinal's are of a mean square of 1.
+        size = np.einsum("nti,ij,ntj->nt", gaps, prior, gaps).mean() or 1.0
+        learner = rivals.LSML(
+            prior=prior, regularization=1 / size, max_iter=self.max_iter, tol=min(self.tol, 1e-6)
+        ).fit_quadruplets(quadruplets, sample_weight=weights)
+        self.n_iter_ = learner.n_iter_
+        self.components_ = components_from_metric(learner.get_mahalanobis_matrix())
+
+
+class LSML(_BaseLSML, _QuadrupletsClassifierMixin):
+    """Least squared-residual metric learning: :class:`vicinal.LSML` on quadruplets."""
+
+    def fit(self, quadruplets: Any, weights: Any = None) -> LSML:
+        """Learn from quadruplets (n, 4, d), or (n, 4) of indicators."""
+        formed, _ = read_tuples(self, quadruplets, size=4, reset=True)
+        self._learn_lsml(formed, weights)
+        return self
+
+
+class _BaseSCML(MahalanobisMixin):
+    """Sparse compositional metric learning over triplets."""
+
+    _bases = ("triplet_diffs",)
+
+    def __init__(
+        self,
+        beta: float = 1e-5,
+        basis: Any = "triplet_diffs",
+        n_basis: int | None = None,
+        gamma: float = 5e-3,
+        max_iter: int = 10000,
+        output_iter: int = 500,
+        batch_size: int = 10,
+        verbose: bool = False,
+        preprocessor: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.beta = beta
+        self.basis = basis
+        self.n_basis = n_basis
+        self.gamma = gamma
+        self.max_iter = max_iter
+        self.output_iter = output_iter
+        self.batch_size = batch_size
+        self.verbose = verbose
+        self.random_state = random_state
+        super().__init__(preprocessor)
+
+    def _check_scml(self, n_features: int) -> FloatArray | None:
+        """Return the basis given as an array, checked, or None for a named one."""
+        for name in ("gamma", "beta"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
+                raise ValueError(f"{name} must be a number, instead it is of type {type(value)}.")
+        if not isinstance(self.max_iter, (int, np.integer)):
+            raise ValueError(f"max_iter must be an integer, instead it is {type(self.max_iter)}.")
+        if not isinstance(self.output_iter, (int, np.integer)):
+            raise ValueError(f"output_iter must be an integer, it is {type(self.output_iter)}.")
+        if self.output_iter > self.max_iter:
+            raise ValueError("the value of output_iter must be equal or smaller than max_iter.")
+        if self.n_basis is not None and not isinstance(self.n_basis, (int, np.integer)):
+            raise ValueError(f"n_basis should be an integer, instead it is {type(self.n_basis)}.")
+        if isinstance(self.basis, str):
+            if self.basis not in self._bases:
+                raise ValueError(
+                    f"`basis` must be one of {', '.join(map(repr, self._bases))} or a numpy array "
+                    f"of shape (n_basis, n_features); got {self.basis!r}."
+                )
+            return None
+        basis: FloatArray = check_array(self.basis, dtype=np.float64)
+        if basis.shape[1] != n_features:
+            raise ValueError(
+                f"the dimensionality ({basis.shape[1]}) of the provided bases must match the "
+                f"dimensionality of the data ({n_features})."
+            )
+        if self.n_basis is not None and self.n_basis != len(basis):
+            raise ValueError(
+                f"the number of bases ({len(basis)}) and n_basis ({self.n_basis}) must be equal."
+            )
+        return basis
+
+    def _learn_scml(self, triplets: FloatArray, basis: FloatArray | None) -> None:
+        d = triplets.shape[2]
+        n_basis = self.n_basis or d * 80
+        if basis is None and len(triplets) < d:
+            raise ValueError(
+                f"the number of triplets ({len(triplets)}) must be at least that of features ({d})."
+            )
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        learner = rivals.SCML(
+            n_basis if basis is None else len(basis),
+            basis=basis,
+            regularization=float(self.beta),
+            max_iter=max(1, self.max_iter // 5),
+            random_state=int(seed),
+        ).fit_triplets(triplets)
+        self.n_iter_ = learner.n_iter_
+        self.components_ = components_from_metric(learner.get_mahalanobis_matrix())
+
+
+class SCML(_BaseSCML, _TripletsClassifierMixin):
+    """Sparse compositional metric learning: :class:`vicinal.SCML` on triplets."""
+
+    def fit(self, triplets: Any) -> SCML:
+        """Learn from triplets (n, 3, d), or (n, 3) of indicators."""
+        formed, _ = read_tuples(self, triplets, size=3, reset=True)
+        self._learn_scml(formed, self._check_scml(formed.shape[2]))
+        return self
+
+
+class RCA(MahalanobisMixin):
+    """Relevant components analysis: :class:`vicinal.RCA` on chunks, not shrunk."""
+
+    def __init__(self, n_components: int | None = None, preprocessor: Any = None) -> None:
+        self.n_components = n_components
+        super().__init__(preprocessor)
+
+    def fit(self, X: Any, chunks: Any) -> RCA:
+        """Learn from points (n, d) and the chunk of each (n,), −1 for none."""
+        X, chunks = read_points(self, X, chunks, reset=True, labels=True)
+        self._learn_rca(X, chunks)
+        return self
+
+    def _learn_rca(self, X: FloatArray, chunks: AnyArray) -> None:
+        n_components = check_n_components(X.shape[1], self.n_components)
+        learner = rivals.RCA(n_components, shrinkage=0.0).fit_chunks(X, chunks.astype(int))
+        self.components_ = learner.components_

@@ -1,0 +1,61 @@
+"""Parquet and Feather files, by pyarrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vicinal.data.tables._raw_table import check_column_names, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def read_arrow(path: Path, suffix: str) -> pd.DataFrame:
+    """Return the columns of a Parquet or Feather file, with their types."""
+    kind = suffix[1:].capitalize()
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise ValueError(
+            f"{path}: reading {kind} needs pyarrow, which is not installed: "
+            "pip install 'vicinal[parquet]', or save the table as CSV."
+        ) from error
+    try:
+        table = _read_table(path, suffix)
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(f"{path}: not a whole {kind} file ({reason})") from error
+    names = [name for name in table.column_names if not name.startswith("__index_level_")]
+    check_column_names(names, path)
+    described = (table.schema.pandas_metadata or {}).get("columns", [])
+    table = table.select(names).replace_schema_metadata()  # an index of pandas is no column
+    nested = [field.name for field in table.schema if pa.types.is_nested(field.type)]
+    if nested:
+        raise ValueError(
+            f"{path}: columns hold lists or records, not single values: {quoted(nested)}. "
+            "Spread them over columns of their own or remove them."
+        )
+    frame = _with_floats_for_decimals(table).to_pandas()
+    declared = {entry.get("name"): entry.get("pandas_type") for entry in described}
+    return frame.astype({n: "category" for n in names if declared.get(n) == "categorical"})
+
+
+def _with_floats_for_decimals(table: Any) -> Any:
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(pa.float64()) if pa.types.is_decimal(field.type) else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
+
+
+def _read_table(path: Path, suffix: str) -> Any:
+    if suffix == ".feather":
+        from pyarrow.feather import read_table
+
+        return read_table(path, memory_map=False)
+    from pyarrow.parquet import read_table
+
+    return read_table(path, partitioning=None)

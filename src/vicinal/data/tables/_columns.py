@@ -1,0 +1,412 @@
+"""What each column of a table is taken for, and why: the record that everything after goes by.
+
+    number      plain or by a convention (decimal comma, thousands, a unit)      one feature
+    category    texts that come again, flags                                     one a value
+    date        in one order (day, month or year first)                          days, and parts
+    hours       a time of day                                                    one feature
+    identifier  row numbers and other whole numbers that only tell rows apart    left out
+    text        names and prose: most values occur once                          left out
+    constant    one value                                                        left out
+    empty       no value                                                         left out
+    unusable    numbers with words among them, infinity, ...                     refused
+
+A whole number is an identifier only where all values differ *and* they rise or fall from row to
+row, fill a range without a gap, or are called one; from ten rows on, none of these is chance (one
+order in 10! is sorted). A measurement with fractions never is, however different its values.
+
+Texts are categories unless a new row would more likely than not hold a value that no row here
+has: by Good and Turing's estimate, the share of rows whose value occurs once is above one half.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vicinal._types import AnyArray, BoolArray, FloatArray
+from vicinal.data.tables._dates import (
+    CLOCK,
+    DIGITS,
+    PARTS,
+    date_orders,
+    date_parts,
+    parse_dates,
+)
+from vicinal.data.tables._numbers import (
+    NO_NUMBER,
+    Convention,
+    NumberTexts,
+    parse_numbers,
+    read_number_texts,
+)
+from vicinal.data.tables._raw_table import TableError, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+USED = ("number", "category", "date", "hours")
+MAX_CATEGORIES = 1000
+# Below so many rows, order and repetition say nothing: 10! orders are more than a million.
+FEW_ROWS = 10
+# Beyond this, neighbouring whole numbers share one float64.
+MAX_WHOLE = 2**53
+# Rows are numbered as NumPy, pandas and the neighbours' row numbers are.
+FROM_0 = "counting from 0"
+N_TRIED = 100
+_IDENTIFIER = re.compile(
+    r"(?:.*[\s_.-])?(?:ids?|uuid|guid|index|idx|key|rownames?|row|nr|no|column \d+)\.?"
+    r"|.*[a-z](?:Id|ID|Key|Index)|Unnamed: \d+",
+)
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column is taken for.
+
+    ``why`` says why it is left out or unusable; ``convention`` how its numbers are written,
+    ``order`` its dates and ``parts`` which of their parts vary; ``categories`` its values.
+    """
+
+    name: str
+    kind: str
+    why: str = ""
+    convention: Convention = field(default_factory=Convention)
+    order: str = ""
+    parts: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+
+    @property
+    def used(self) -> bool:
+        """Whether it becomes features."""
+        return self.kind in USED
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features it becomes."""
+        if self.kind == "category":
+            return tuple(f"{self.name}={value}" for value in self.categories)
+        if self.kind == "date":
+            return (self.name, *(f"{self.name}: {part}" for part in self.parts))
+        return (self.name,) if self.used else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Column:
+        """Return the record :meth:`to_dict` wrote."""
+        return cls(**{**values, "convention": Convention(**values["convention"])})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What all columns of a table are taken for, and what else was noticed."""
+
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    def of(self, names: Collection[str]) -> Reading:
+        """Return the record of some columns, in the table's order."""
+        wanted = set(names)
+        return replace(self, columns=tuple(c for c in self.columns if c.name in wanted))
+
+
+class UnusableColumns(TableError):
+    """Columns that cannot be features as they are; ``names`` lists all of them."""
+
+    def __init__(self, columns: Collection[Column]) -> None:
+        self.names = tuple(column.name for column in columns)
+        several = len(self.names) > 1
+        listed = "; ".join(f"{column.name!r} {column.why}" for column in columns)
+        super().__init__(
+            f"{len(self.names)} column{'s' * several} cannot be used: {listed}. Correct "
+            f"{'them' if several else 'it'}, or leave {'them' if several else 'it'} out (drop).",
+            drop=self.names,
+        )
+
+
+def recognise_columns(
+    frame: pd.DataFrame, decimal: str | None = None, keep: Collection[str] | str = ()
+) -> Reading:
+    """Return what each column is taken for.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With distinct names.
+    decimal : str, optional
+        The decimal mark where a column could be read with either and no other column decides.
+    keep : collection of str, or "all"
+        Columns to use although they would be left out.
+
+    Returns
+    -------
+    Reading
+
+    Notes
+    -----
+    O(n d) time for numbers, O(n log n) a column of text; beside the table, memory of one column.
+    """
+    looked_at = {str(name): _look_at(frame[name]) for name in frame.columns}
+    marks = {mark for each in looked_at.values() for mark in each.evidence}
+    agreed = marks.pop() if len(marks) == 1 else (decimal or ".")
+    notes: list[str] = []
+    columns = []
+    for name, each in looked_at.items():
+        kept = keep == ALL or name in keep
+        columns.append(each.decide(name, agreed, kept))
+        notes += _doubts(columns[-1], each)
+    return Reading(tuple(columns), tuple(notes))
+
+
+# One column -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A column looked at by itself; ``decide`` needs the decimal mark of the table."""
+
+    decide: Callable[[str, str, bool], Column]
+    evidence: frozenset[str] = frozenset()
+    numbers: NumberTexts | None = None
+    example: str = ""
+    orders: tuple[str, ...] = ()
+
+
+def _look_at(column: pd.Series) -> _Look:
+    import pandas as pd
+
+    kind = column.dtype.kind
+    if kind in "iuf":
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        whole = kind in "iu" or is_whole(values)
+        if kind in "iu" and values.min() >= 19000101 and values.max() <= 20991231:
+            return _look_at_texts(as_texts(column))
+        found = frozenset() if whole else frozenset(".")
+        return _Look(lambda name, _, kept: number_column(name, column, values, kept), found)
+    if kind == "c":
+        return _Look(lambda name, *_: Column(name, "unusable", "holds complex numbers"))
+    if kind in "Mm":
+        return _look_at_times(column)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _look_at_categories(as_texts(column), declared=True)
+    inferred = "boolean" if kind == "b" else pd.api.types.infer_dtype(column, skipna=True)
+    if inferred in ("datetime", "datetime64", "date", "timedelta", "timedelta64", "period"):
+        return _look_at_times(column)
+    if inferred in ("bytes", "complex", "interval", "mixed") and _holds_objects(column):
+        return _Look(lambda name, *_: Column(name, "unusable", f"holds {inferred} values"))
+    if inferred in ("boolean", "boolean-integer"):
+        return _look_at_categories(as_texts(column), declared=True)
+    return _look_at_texts(as_texts(column))
+
+
+def _holds_objects(column: pd.Series) -> bool:
+    return any(not isinstance(v, (str, int, float, bool)) for v in column.dropna())
+
+
+def _look_at_times(column: pd.Series) -> _Look:
+    import pandas as pd
+
+    if column.dtype.kind == "m" or isinstance(next(iter(column.dropna()), None), pd.Timedelta):
+        days: FloatArray = pd.to_timedelta(column).dt.total_seconds().to_numpy() / 86400
+        unit = Convention(unit="days")
+        return _Look(
+            lambda name, _, kept: replace(number_column(name, column, days, kept), convention=unit)
+        )
+    days = days_of(column)
+    return _Look(lambda name, _, kept: _date_column(name, days, "", kept))
+
+
+def _look_at_texts(texts: AnyArray) -> _Look:
+    values = list(dict.fromkeys(text for text in texts if text is not None))
+    candidates = [value for value in values if value.lower() not in NO_NUMBER]
+    if not candidates:
+        return _look_at_categories(texts)
+    if all(re.fullmatch("[0-9]{8}", c) for c in candidates) and _are_digit_dates(candidates):
+        days = parse_dates(texts, DIGITS)
+        return _Look(lambda name, _, kept: _date_column(name, days, DIGITS, kept))
+    tried = read_number_texts(candidates[:N_TRIED])
+    found = tried if len(candidates) <= N_TRIED else read_number_texts(candidates)
+    if found.fitting and not found.wrong:
+        decimals = found.decimals
+        return _Look(
+            lambda name, mark, kept: _written_numbers(name, texts, found.choose(mark), kept),
+            decimals if len(decimals) == 1 else frozenset(),
+            found,
+            candidates[0],
+        )
+    if (tried.wrong or tried.why) and (orders := date_orders(candidates)):
+        days = parse_dates(texts, orders[0])
+        return _Look(lambda name, _, kept: _date_column(name, days, orders[0], kept), orders=orders)
+    n_numbers = len(candidates) - len(found.wrong)
+    if found.why or (n_numbers > len(candidates) / 2 and len(candidates) > FEW_ROWS):
+        why = _describe_strays(found, texts)
+        return _Look(lambda name, *_: Column(name, "unusable", why))
+    return _look_at_categories(texts)
+
+
+def _describe_strays(found: NumberTexts, texts: AnyArray) -> str:
+    if found.why:
+        return f"holds {found.why}"
+    row = int(np.flatnonzero(texts == found.wrong[0])[0])
+    return (
+        f"is of numbers but for {quoted(sorted(found.wrong), 5)} (first in row {row}, {FROM_0}); "
+        "write missing values as empty cells"
+    )
+
+
+def _look_at_categories(texts: AnyArray, *, declared: bool = False) -> _Look:
+    counts = Counter(text for text in texts if text is not None)
+    return _Look(lambda name, _, kept: _category_column(name, counts, declared or kept, kept))
+
+
+# Decisions ------------------------------------------------------------------------------------
+
+
+def number_column(
+    name: str, column: pd.Series | None, values: FloatArray, kept: bool, **more: Any
+) -> Column:
+    """Return a column of numbers, or why it is none: empty, constant, identifier, too large."""
+    known = values[~np.isnan(values)]
+    if len(known) == 0:
+        return Column(name, "empty", "holds no value at all")
+    if not np.isfinite(known).all():
+        row = int(np.flatnonzero(np.isinf(values))[0])
+        why = f"holds infinite values (first in row {row}, {FROM_0}: {values[row]})"
+        return Column(name, "unusable", why)
+    whole = is_whole(known)
+    if whole and np.abs(known).max() >= MAX_WHOLE and (largest := _largest(column)) > MAX_WHOLE:
+        why = f"holds whole numbers beyond 2^53 (such as {largest}), which floats cannot tell apart"
+        return Column(name, "unusable", why) if kept else Column(name, "identifier", why)
+    number = Column(name, "number", **more)
+    if kept:
+        return number
+    if known.min() == known.max():
+        return replace(number, kind="constant", why=f"is {known[0]:g} in every row")
+    why = _identifies(name, known) if whole and len(known) == len(values) else ""
+    return replace(number, kind="identifier", why=why) if why else number
+
+
+def _largest(column: pd.Series | None) -> int:
+    """Return the largest magnitude of a column of exact integers, 0 for any other."""
+    values = [] if column is None else column.dropna().tolist()
+    return (
+        max(map(abs, values), default=0) if all(isinstance(value, int) for value in values) else 0
+    )
+
+
+def is_whole(values: FloatArray) -> bool:
+    """Say whether all values but NaN are whole numbers."""
+    known = values[~np.isnan(values)]
+    return bool(np.all(np.isfinite(known)) and np.all(known == np.floor(known)))
+
+
+def _identifies(name: str, values: FloatArray) -> str:
+    """Say why whole numbers tell rows apart and nothing else; empty where they do not."""
+    steps = np.diff(values)
+    few = len(values) < FEW_ROWS
+    if not few and (np.all(steps > 0) or np.all(steps < 0)):
+        numbered = np.all(np.abs(steps) == 1)
+        return "numbers the rows" if numbered else "rises or falls from row to row"
+    named = len(values) > 2 and _IDENTIFIER.fullmatch(name)
+    fills = np.ptp(values) + 1 == len(values) and not few
+    if not (named or fills) or len(np.unique(values)) < len(values):
+        return ""
+    return "holds every number of a range once" if fills else "differs in every row"
+
+
+def _written_numbers(name: str, texts: AnyArray, convention: Convention, kept: bool) -> Column:
+    texts = without_words(texts)
+    values = parse_numbers(texts, convention)
+    if np.abs(values).max(initial=0, where=~np.isnan(values)) >= MAX_WHOLE and is_whole(values):
+        import pandas as pd
+
+        digits = [int(t) for t in texts if t is not None and re.fullmatch(r"[+-]?\d{1,4000}", t)]
+        exact = (
+            pd.Series(digits, dtype=object) if len(digits) == np.sum(~np.isnan(values)) else None
+        )
+        return number_column(name, exact, values, kept, convention=convention)
+    return number_column(name, None, values, kept, convention=convention)
+
+
+def _date_column(name: str, days: FloatArray, order: str, kept: bool) -> Column:
+    known = days[~np.isnan(days)]
+    if len(known) == 0:
+        return Column(name, "empty", "holds no value at all")
+    if known.min() == known.max() and not kept:
+        return Column(name, "constant", "holds one date or time", order=order)
+    if order == CLOCK:
+        return Column(name, "hours", order=order)
+    parts = tuple(part for part, values in date_parts(known).items() if np.ptp(values) > 0)
+    assert set(parts) <= set(PARTS)
+    return Column(name, "date", order=order, parts=parts)
+
+
+def _category_column(name: str, counts: Counter[str], declared: bool, kept: bool) -> Column:
+    n_rows, n_values = sum(counts.values()), len(counts)
+    once = sum(count == 1 for count in counts.values())
+    if n_values == 0:
+        return Column(name, "empty", "holds no value at all")
+    values = sorted(counts)
+    if n_values == 1 and not kept:
+        return Column(name, "constant", f"is {values[0]!r} in every row")
+    if not declared and n_rows >= FEW_ROWS and once > n_rows / 2:
+        share = "every row" if once == n_rows else f"{once:,} of {n_rows:,} rows"
+        return Column(name, "text", f"holds a text of its own in {share}")
+    if not kept and n_values > MAX_CATEGORIES:
+        return Column(name, "text", f"holds {n_values:,} different texts, too many for categories")
+    return Column(name, "category", categories=tuple(values))
+
+
+def _doubts(column: Column, look: _Look) -> list[str]:
+    """Return what was decided where a column could be read in two ways."""
+    if look.numbers is not None and len(look.numbers.decimals) == 2 and column.used:
+        value = parse_numbers(np.array([look.example], dtype=object), column.convention)[0]
+        if column.convention != Convention(unit=column.convention.unit):
+            taken = f"{look.example!r} is taken as {value:.12g}"
+            return [f"{column.name!r} could be read in two ways; {taken}"]
+    if {"day first", "month first"} <= set(look.orders) and column.used:
+        return [f"{column.name!r} is taken as day, month, year; month, day, year would fit as well"]
+    return []
+
+
+# Cells ----------------------------------------------------------------------------------------
+
+
+def as_texts(column: pd.Series) -> AnyArray:
+    """Return the column as an object array of str, None where missing."""
+    values: AnyArray = column.astype(object).to_numpy()
+    missing: BoolArray = column.isna().to_numpy()
+    texts = np.array([str(value).strip() for value in values], dtype=object)
+    texts[missing] = None
+    return texts
+
+
+def without_words(texts: AnyArray) -> AnyArray:
+    """Return texts with None for the words that stand for no number."""
+    kept = [None if t is None or t.lower() in NO_NUMBER else t for t in texts]
+    return np.array(kept, dtype=object)
+
+
+def days_of(column: pd.Series) -> FloatArray:
+    """Return datetimes as days since 1970-01-01, NaN where missing."""
+    import pandas as pd
+
+    times = column.astype(str) if isinstance(column.dtype, pd.PeriodDtype) else column
+    stamps = pd.to_datetime(times, utc=True, errors="coerce")
+    seconds = stamps.astype("datetime64[ns, UTC]").astype("int64").to_numpy() / 1e9
+    return np.where(stamps.isna().to_numpy(), np.nan, seconds / 86400)
+
+
+def _are_digit_dates(texts: list[str]) -> bool:
+    return len(texts) > 1 and date_orders(texts) == (DIGITS,)
