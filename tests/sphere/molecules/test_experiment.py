@@ -95,6 +95,7 @@ def test_predictions_are_those_of_the_test_and_have_a_spread_over_folds(trained)
     assert alone.spread is None
     both = predict_molecules(folder, test.molecules)
     np.testing.assert_allclose(both.by_network[0], alone.mean, rtol=1e-6)
+    assert both.spread is not None
     np.testing.assert_allclose(both.spread, np.std(both.by_network, axis=0, ddof=1))
     error = np.abs(alone.mean - test.energies).mean()
     assert abs(error - outcomes[0].mae) < 0.3 * outcomes[0].mae

@@ -125,6 +125,7 @@ def test_fixed_statistics_are_those_of_the_inputs_and_no_batch_changes_them():
     inputs = draw(200)
     fix_statistics(network, inputs)
     assert network.training
+    assert isinstance(network.input_norm, torch.nn.Sequential)
     torch.testing.assert_close(network.input_norm[0].running_variance, variances(inputs))
     features = network.invariants(tuple(network.activations(inputs)))
     torch.testing.assert_close(network.head[0].running_mean, features.mean(0))
