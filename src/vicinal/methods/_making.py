@@ -47,7 +47,7 @@ def make_learner(
     path = method.factory_for(task)
     if path is None:
         return None
-    filled = {"random_state": seed, "task": task}
+    filled: dict[str, Any] = {"random_state": seed, "task": task}
     if method.depends_on_k:
         filled["n_neighbors"] = k
     given = {**method.parameters, **(parameters or {})}
