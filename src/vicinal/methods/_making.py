@@ -47,7 +47,8 @@ def make_learner(
     path = method.factory_for(task)
     if path is None:
         return None
-    filled = {"random_state": seed, "task": task} | ({"n_neighbors": k} if method.depends_on_k else {})
+    filled: dict[str, Any] = {"random_state": seed, "task": task}
+    filled |= {"n_neighbors": k} if method.depends_on_k else {}
     given = {**method.parameters, **(parameters or {})}
     if method.wraps is not None:
         given = {"estimator": _make(method.wraps, filled, {}), **given}
