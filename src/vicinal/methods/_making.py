@@ -37,8 +37,8 @@ def make_learner(
 ) -> Any:
     """Return the unfitted learner of a method: a metric (None for Euclidean), or a reference.
 
-    ``n_neighbors`` and ``random_state`` are filled in where the learner takes them and the
-    parameters do not set them.
+    ``n_neighbors``, ``random_state`` and ``task`` are filled in where the learner takes them and
+    the parameters do not set them.
     """
     if method.estimator is not None:
         from sklearn.base import clone
@@ -47,7 +47,8 @@ def make_learner(
     path = method.factory_for(task)
     if path is None:
         return None
-    filled = {"random_state": seed, "task": task} | ({"n_neighbors": k} if method.depends_on_k else {})
+    filled: dict[str, Any] = {"random_state": seed, "task": task}
+    filled |= {"n_neighbors": k} if method.depends_on_k else {}
     given = {**method.parameters, **(parameters or {})}
     if method.wraps is not None:
         given = {"estimator": _make(method.wraps, filled, {}), **given}
