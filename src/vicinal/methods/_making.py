@@ -47,7 +47,7 @@ def make_learner(
     path = method.factory_for(task)
     if path is None:
         return None
-    filled = {"random_state": seed} | ({"n_neighbors": k} if method.depends_on_k else {})
+    filled = {"random_state": seed, "task": task} | ({"n_neighbors": k} if method.depends_on_k else {})
     given = {**method.parameters, **(parameters or {})}
     if method.wraps is not None:
         given = {"estimator": _make(method.wraps, filled, {}), **given}

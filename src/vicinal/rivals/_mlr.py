@@ -173,9 +173,10 @@ class MLR(MetricLearner):
         size = float(np.sqrt(2 * np.mean(np.einsum("ij,ij->i", rows.X, rows.X)))) or 1.0
         X, labels = rows.X / size, rows.labels
         lines = Lines("MLR", verbose, self.max_iter)
-        metric, slack = np.zeros((X.shape[1], X.shape[1])), 0.0
+        metric: FloatArray = np.zeros((X.shape[1], X.shape[1]))
+        slack = 0.0
         cuts: list[Cut] = []
-        multipliers = np.zeros(0)
+        multipliers: FloatArray = np.zeros(0)
         for step in range(1, self.max_iter + 1):
             self.n_iter_ = step
             cut, violation = violate(metric, X, labels, self.measure, self._k())
