@@ -11,7 +11,9 @@ from vicinal.report._directions import (
     maps_linearly,
     phrase_direction,
     sample_rows,
+    spectrum_of,
     top_loadings,
+    weighs_features_alone,
 )
 
 RNG = np.random.default_rng(0)
@@ -72,3 +74,12 @@ def test_rows_are_drawn_once_each_and_the_same_every_time() -> None:
     assert len(set(rows.tolist())) == 1000
     assert_array_equal(sample_rows(3, 1000), [0, 1, 2])
     assert_allclose(rows, np.sort(rows))
+
+
+def test_weights_give_the_spectrum_and_directions_of_the_dense_matrix() -> None:
+    weights = np.array([0.5, 0.0, 3.0, 1.0])
+    diagonal = np.diag(weights)
+    assert_allclose(spectrum_of(diagonal), np.linalg.svd(diagonal, compute_uv=False) ** 2)
+    assert_allclose(leading_directions(diagonal, 2), np.eye(4)[[2, 3]])
+    assert_allclose(spectrum_of(diagonal[[2, 3]]), [9.0, 1.0])
+    assert not weighs_features_alone(np.array([[1.0, 1.0]]))

@@ -14,13 +14,34 @@ from ._numbers import MINUS, shorten
 _TOLERANCE = 1e-3
 
 
+def weighs_features_alone(components: FloatArray) -> bool:
+    """Say whether AᵀA is diagonal because no row or column of A has two entries, as of weights."""
+    entries = np.asarray(components) != 0
+    return bool(entries.sum(axis=0).max() <= 1 and entries.sum(axis=1).max() <= 1)
+
+
+def spectrum_of(components: FloatArray) -> FloatArray:
+    """Return the eigenvalues of M = AᵀA, descending; weights are never decomposed as a matrix."""
+    A = np.asarray(components, np.float64)
+    if weighs_features_alone(A):
+        return np.sort(np.einsum("ij,ij->j", A, A))[::-1][: min(A.shape)]
+    values: FloatArray = np.linalg.svd(A, compute_uv=False) ** 2
+    return values
+
+
 def leading_directions(components: FloatArray, n_directions: int) -> FloatArray:
     """Return the leading eigenvectors of M = AᵀA as rows, (r, d), of length 1.
 
     r is ``n_directions``, or less where M has fewer eigenvalues above zero. The entry of largest
     size of each is positive.
     """
-    _, values, vectors = np.linalg.svd(np.asarray(components, np.float64), full_matrices=False)
+    A = np.asarray(components, np.float64)
+    if weighs_features_alone(A):
+        weights = np.einsum("ij,ij->j", A, A)
+        first = np.argsort(-weights, kind="stable")[:n_directions]
+        kept = first[np.sqrt(weights[first]) > 1e-7 * np.sqrt(weights.max())]
+        return np.equal.outer(kept, np.arange(A.shape[1])).astype(np.float64)
+    _, values, vectors = np.linalg.svd(A, full_matrices=False)
     n_known = int(np.sum(values > 1e-7 * values[:1].sum()))
     found = vectors[: min(n_directions, n_known)]
     largest = found[np.arange(len(found)), np.abs(found).argmax(axis=1)]

@@ -18,6 +18,7 @@ from ._directions import (
     map_rows,
     maps_linearly,
     sample_rows,
+    spectrum_of,
 )
 from ._figures import (
     ErrorLine,
@@ -286,8 +287,7 @@ def eigenvalues_of(metric: Any) -> FloatArray:
     """
     if hasattr(metric, "outer_product_"):
         return np.asarray(metric.eigenvalues_, np.float64)
-    components = np.asarray(metric.components_, np.float64)
-    return np.linalg.svd(components, compute_uv=False) ** 2
+    return spectrum_of(metric.components_)
 
 
 def _whiskers(metric: Any, wanted: bool | None, level: float) -> FloatArray | None:
