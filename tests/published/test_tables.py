@@ -158,7 +158,7 @@ def test_names_cells_and_places_on_the_page_are_unique() -> None:
     assert max(Counter(experiment.name for experiment in experiments).values()) == 1
     assert max(Counter(table.order for table in published_tables()).values()) == 1
     cells = Counter(
-        (e.citation, e.label, e.dataset, str(sorted(e.preparation.items())), e.k)
+        (e.citation, e.label, e.dataset, e.k, str((e.preparation, sorted(e.parameters.items()))))
         for e in experiments
         if e.error is not None
     )

@@ -40,7 +40,7 @@ def test_the_violating_codes_are_those_of_exhaustive_search(n_rows):
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"loss": "triplet"}, {"loss": "hinge"}, {"hash_function": "two-layer", "hidden": 24}],
+    [{"loss": "triplet"}, {"loss": "hinge"}],
 )
 def test_hdml_errs_less_than_random_codes_and_its_bound_falls(digits, parameters):
     X, y, Z, z = digits
@@ -49,6 +49,15 @@ def test_hdml_errs_less_than_random_codes_and_its_bound_falls(digits, parameters
     plain = KNNClassifier(3, LSH(32, random_state=0)).fit(X, y)
     assert model.score(Z, z) > plain.score(Z, z)
     assert model.metric_.loss_curve_[-1] < model.metric_.loss_curve_[0]
+
+
+def test_hdml_learns_two_layers(digits):
+    X, y, Z, z = digits
+    metric = HDML(32, hash_function="two-layer", hidden=24, max_iter=12, random_state=0)
+    model = KNNClassifier(3, metric).fit(X, y)
+    assert model.metric_.loss_curve_[-1] < 0.7 * model.metric_.loss_curve_[0]
+    assert model.score(Z, z) > 0.7
+    assert not hasattr(model.metric_, "components_")
 
 
 def test_random_projections_differ_in_proportion_to_the_angle():

@@ -76,7 +76,7 @@ class MLR(MetricLearner):
     -----
     Time O(n² d + Σ P N) a cutting plane and O(d³) for each step of the small dual problem; memory
     O(n² + d²) for at most ``max_samples`` rows. The most violated ranking of all four measures is
-    found by one dynamic programme over the rows above each one. Departures from the source:
+    found by one dynamic programme over the rows above each relevant one. Departures from it:
     ½‖W‖² in place of tr W, which makes the dual smooth; one slack for the mean of all queries.
 
     References

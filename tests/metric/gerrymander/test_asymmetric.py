@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_wine
 
 from vicinal import MLNG, AsymmetricMLNG, ExactIndex, KNNClassifier, load_model, save_model
-from vicinal.metric.candidates import order_by_class, refresh_candidates
+from vicinal.metric.candidates import SEARCHES, order_by_class
 from vicinal.metric.gerrymander._objective import TWO_MAPS, force_gradient
 from vicinal.metric.gerrymander._parted import PartedObjective
 
@@ -103,8 +103,9 @@ def test_candidates_of_queries_are_those_of_all_distances(previous):
     rng = np.random.default_rng(4)
     points, queries = rng.normal(size=(2, 90, 3))
     classes = order_by_class(np.repeat(np.arange(3), 30))
-    first = refresh_candidates(points, classes, 4, 6) if previous else None
-    found = refresh_candidates(points, classes, 4, 6, queries=queries + 2, previous=first)
+    search = SEARCHES["exact"]
+    first = search(points, classes, 4, 6) if previous else None
+    found = search(points, classes, 4, 6, queries=queries + 2, previous=first)
     distances = np.sum((queries[:, None] + 2 - points) ** 2, axis=2)
     np.fill_diagonal(distances, np.inf)
     own = classes.codes[:, None] == classes.codes

@@ -193,6 +193,10 @@ class RegressionMLNG(MetricLearner):
 
     def _options(self, X: AnyArray) -> RegressionOptions:
         n_rows, width = X.shape
+        if n_rows < 2:
+            raise ValueError(
+                f"RegressionMLNG needs two rows or more to learn from; got n_samples={n_rows}."
+            )
         check_choice("sets", self.sets, TARGET_SETS)
         check_choice("asymmetric", self.asymmetric, (True, False))
         k = USUAL_NEIGHBORS if self.n_neighbors is None else self.n_neighbors
