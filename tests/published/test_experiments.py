@@ -63,8 +63,6 @@ def test_names_joined_by_colons_pick_what_each_of_them_picks() -> None:
 
 
 def test_rivals_are_one_group_of_experiments():
-    from vicinal.published import select_experiments
-
     picked = {e.method for e in select_experiments(["rivals"])}
     assert {"lmnn", "gblmnn", "mlr", "itml", "nca", "knca"} <= picked
     assert not picked & {"mlng", "euclidean", "egop", "relieff"}
