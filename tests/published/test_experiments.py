@@ -60,3 +60,9 @@ def test_names_joined_by_colons_pick_what_each_of_them_picks() -> None:
         select_experiments(["letter:egop"])
     with pytest.raises(ValueError, match=r"'leter'; did you mean letter"):
         select_experiments(["trivedi2014_zscore:leter"])
+
+
+def test_rivals_are_one_group_of_experiments():
+    picked = {e.method for e in select_experiments(["rivals"])}
+    assert {"lmnn", "gblmnn", "mlr", "itml", "nca", "knca"} <= picked
+    assert not picked & {"mlng", "euclidean", "egop", "relieff"}

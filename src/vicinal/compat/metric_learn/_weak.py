@@ -82,13 +82,14 @@ class _BaseITML(MahalanobisMixin):
         points = _points(pairs)
         prior = prior_metric(points, self.prior, self.random_state)
         self.bounds_ = _distance_bounds(points, bounds)
+        differ = (pairs[:, 0] != pairs[:, 1]).any(axis=1)  # no metric can move equal points
         learner = rivals.ITML(
             prior=prior,
             gamma=float(self.gamma),
             bounds=(float(self.bounds_[0]) ** 2, float(self.bounds_[1]) ** 2),
             max_iter=self.max_iter,
             tol=self.tol,
-        ).fit_pairs(pairs, y)
+        ).fit_pairs(pairs[differ], y[differ])
         self.n_iter_ = learner.n_iter_
         self.components_ = components_from_metric(learner.get_mahalanobis_matrix())
 
