@@ -195,7 +195,7 @@ class RegressionMLNG(MetricLearner):
         n_rows, width = X.shape
         if n_rows < 2:
             raise ValueError(
-                f"RegressionMLNG needs two rows or more to tell near from far; got n_samples={n_rows}."
+                f"RegressionMLNG needs two rows or more to learn from; got n_samples={n_rows}."
             )
         check_choice("sets", self.sets, TARGET_SETS)
         check_choice("asymmetric", self.asymmetric, (True, False))
