@@ -21,7 +21,6 @@ SECTIONS = {
 # Doors of their own: modules whose names are not imported from ``vicinal`` itself.
 DOORS = {
     "vicinal.data": "Data: folds, preparation and errors",
-    "vicinal.compat.metric_learn": "metric-learn's names",
     "vicinal.losses": "Losses for torch networks",
     "vicinal.sphere": "Networks on the sphere",
     "vicinal.testing": "Checks for your own tests",

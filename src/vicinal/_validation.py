@@ -240,7 +240,7 @@ def _as_numbers(y: Any) -> Any:
     given = np.asarray(y)
     if given.dtype.kind in "mM":
         raise ValueError("y holds dates or durations; turn them into numbers first.")
-    if given.dtype.kind != "O":
+    if given.dtype.kind != "O" or y is None:  # a missing y is told of by scikit-learn
         return y
     missing = np.flatnonzero([value is None for value in given.ravel()])
     if len(missing):

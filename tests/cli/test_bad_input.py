@@ -196,7 +196,7 @@ def test_a_file_one_may_not_read_is_refused(tmp_path, command):
 )
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_place_one_may_not_write_is_refused_without_a_traceback(tmp_path, command):
-    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(20)))
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{i * 3 % 23},{i % 2}\n" for i in range(20)))
     tmp_path.chmod(0o555)
     try:
         done = _unprivileged(command_line(command, "t.csv"), tmp_path)
@@ -240,7 +240,7 @@ def test_a_disk_that_fills_up_during_a_comparison_loses_nothing(attempt, tmp_pat
 @pytest.mark.parametrize("command", COMMANDS)
 def test_results_that_go_to_a_full_device_fail_with_code_1(attempt, tmp_path, command):
     """By a link, so that a command that wrongly replaces its output replaces only the link."""
-    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(40)))
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{i * 3 % 43},{i % 2}\n" for i in range(40)))
     (tmp_path / "full").symlink_to("/dev/full")
     done = attempt(command, "t.csv", "--json", "full")
     assert done.code == 1

@@ -148,7 +148,8 @@ def test_references_come_last_gain_on_euclidean_at_its_best_and_fight_the_best()
     assert (last.method, last.k, last.reference, last.best) == ("svm", None, True, False)
     assert last.gain == pytest.approx(0.05)
     assert [(d.reference, d.p_value) for d in duels] == [
-        ("svm", pytest.approx(corrected_t_test([0.05, 0.04], 0.25)))
+        ("svm", pytest.approx(corrected_t_test([0.05, 0.04], 0.25))),
+        ("euclidean", pytest.approx(corrected_t_test([0.1, 0.09], 0.25))),
     ]
 
 

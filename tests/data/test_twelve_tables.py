@@ -136,7 +136,8 @@ def test_an_arff_file_is_read_by_its_declarations(tmp_path):
     (tmp_path / "fruit.arff").write_text("\n".join(lines))
     dataset = read_table(tmp_path / "fruit.arff", "kind", impute=True)
     assert dataset.feature_names == ("weight in g", "colour=green", "colour=red")
-    assert_allclose(dataset.X, [[150.5, 0, 1], [5, np.nan, np.nan], [160, 1, 0]])
+    nan = float("nan")
+    assert_allclose(dataset.X, np.array([[150.5, 0, 1], [5, nan, nan], [160, 1, 0]], dtype=float))
     (tmp_path / "bad.arff").write_text("@attribute a real\n@data\n{0 1}\n")
     with pytest.raises(ValueError, match=r"sparse ARFF is not read"):
         read_table(tmp_path / "bad.arff", "a")

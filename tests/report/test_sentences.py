@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from vicinal.report import Comparison, Duel, Row, best_neighbors, best_row
-from vicinal.report._sentences import list_caveats, summarize
+from vicinal.report import Comparison, Duel, Row, best_neighbors, best_row, mark_best
+from vicinal.report._sentences import list_blind, list_caveats, summarize
 
 MakeRow = Callable[..., Row]
 MakeComparison = Callable[..., Comparison]
@@ -109,13 +110,12 @@ def test_without_a_euclidean_row_the_gain_is_not_known(
 ) -> None:
     expected = (
         "MLNG has the smallest 3-NN error on letter: 2.1 %. Plain Euclidean distance was not "
-        "measured at k = 3, so what was gained is not known."
+        "measured, so what was gained is not known."
     )
     mlng = make_row(**MLNG | {"gain": None, "p_value": None})
     failed = make_row(**FAILED | {"method": "euclidean", "title": "Euclidean"})
     assert words(make_comparison(mlng)) == expected
     assert words(make_comparison(mlng, failed)) == expected
-    assert words(make_comparison(mlng, make_row(k=7))) == expected
 
 
 def test_all_failing_and_nothing_run_are_said_plainly(
@@ -161,14 +161,36 @@ def test_a_row_that_lacks_folds_does_not_win_against_whole_ones(
     )
 
 
-def test_the_opponents_own_best_k_is_told(
+def test_the_best_is_set_against_euclidean_at_its_own_best_k(
     make_row: MakeRow, make_comparison: MakeComparison
 ) -> None:
-    comparison = make_comparison(make_row(), make_row(k=1, error_mean=0.045), make_row(**MLNG))
-    assert list_caveats(comparison)[0].replace("\u00a0", " ") == (
-        "Plain Euclidean distance is at its best at k = 1, with an error of 4.5 %."
-    )
+    rows = make_row(), make_row(k=1, error_mean=0.045), make_row(**MLNG)
+    duels = (Duel("euclidean", 0.01),)
+    said = words(replace(make_comparison(*rows), duels=duels))
+    assert "from 4.5 % (Euclidean at k = 1) to 2.1 % (paired test p = 0.010)" in said
+    noise = words(replace(make_comparison(*rows), duels=(Duel("euclidean", 0.3),)))
+    assert "against 4.5 % for plain Euclidean distance (at k = 1), but the difference" in noise
     assert list_caveats(make_comparison(make_row(), make_row(**MLNG))) == []
+
+
+def test_errors_that_differ_by_rounding_are_ties(
+    make_row: MakeRow, make_comparison: MakeComparison
+) -> None:
+    rows = make_row(error_mean=0.04), make_row(**MLNG | {"error_mean": 0.039999999999999994})
+    assert best_row(rows) is rows[0]
+    assert [row.best for row in mark_best(rows)] == [True, True]
+    assert "only equals its 3-NN error of 4.0 %" in words(make_comparison(*rows))
+
+
+def test_a_majority_that_does_as_well_is_said(
+    make_row: MakeRow, make_comparison: MakeComparison
+) -> None:
+    comparison = make_comparison(make_row(), make_row(**MLNG))
+    assert list_blind(replace(comparison, majority={"error": 0.5})) == []
+    (said,) = list_blind(replace(comparison, majority={"error": 0.02}))
+    assert said.replace("\u00a0", " ").startswith(
+        "Always predicting the most frequent class does as well: 2.0 %."
+    )
 
 
 def test_failures_shortcuts_and_notes_stand_below_the_finding(

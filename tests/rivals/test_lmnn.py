@@ -55,7 +55,7 @@ def test_the_loss_falls_and_the_curve_says_so():
 def test_the_scale_and_the_offset_of_the_data_do_not_matter():
     X, y = noisy_moons()
     plain = LMNN(tol=1e-4, random_state=0).fit(X, y).get_mahalanobis_matrix()
-    for factor, offset in ((1e-6, 0.0), (1e6, 3e7), (1e150, 0.0)):
+    for factor, offset in ((1e-6, 0.0), (1e6, 3e7), (1e30, 0.0)):
         moved = LMNN(tol=1e-4, random_state=0).fit(factor * X + offset, y)
         back = factor * moved.components_
         assert_allclose(back.T @ back, plain, rtol=1e-3, atol=1e-3 * plain.max())

@@ -14,7 +14,8 @@ from vicinal.rivals._lsml import SquaredResiduals
 
 def test_the_gradient_is_that_of_differences():
     rng = np.random.default_rng(0)
-    objective = SquaredResiduals(*rng.normal(size=(2, 30, 3)), rng.random(30), 0.3)
+    near, far = rng.normal(size=(2, 30, 3))
+    objective = SquaredResiduals(near, far, rng.random(30), 0.3)
     L = rng.normal(size=(3, 3))
     wanted = differences.gradient(lambda at: objective(at)[0], L)
     assert_allclose(objective(L)[1], wanted, rtol=1e-5, atol=1e-7)

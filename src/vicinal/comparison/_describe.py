@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from importlib.metadata import version as installed
 from pathlib import Path
+from platform import python_version
 from typing import Any
 
 from vicinal import __version__
@@ -40,7 +43,36 @@ def describe_comparison(plan: Plan, records: Sequence[Record], folder: Path) -> 
         target=facts.target,
         unit=facts.unit,
         majority=summarize_majority(records),
+        call=describe_call(plan),
+        made_with=describe_making(),
     )
+
+
+def describe_call(plan: Plan) -> str:
+    """Return the call from Python that makes the same comparison."""
+    setting, source = plan.setting, plan.setting.source
+    rows = "X, y" if source.held else repr(source.name)
+    target = f", {source.target!r}" if source.target else ""
+    options: dict[str, Any] = {
+        "methods": [method.name for method in plan.methods if not method.reference],
+        "k": list(plan.ks),
+        "protocol": setting.protocol,
+        **setting.folds,
+        "scale": setting.preparation["scale"],
+        "random_state": setting.seed,
+    }
+    more = {"n_components": setting.preparation.get("n_components"), "limit": source.limit}
+    more |= {"task": source.task, "impute": source.impute, **source.roles}
+    options |= {name: value for name, value in more.items() if value}
+    listed = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    return f"vicinal.compare({rows}{target}, {listed})"
+
+
+def describe_making() -> str:
+    """Say when and with which versions this was computed."""
+    names = ("numpy", "scipy", "scikit-learn", "numba")
+    versions = ", ".join(f"{name} {installed(name)}" for name in names)
+    return f"{date.today().isoformat()}, Python {python_version()}, {versions}"
 
 
 def read_best(rows: Sequence[Row], records: Iterable[Record], folder: Path) -> Iterable[Exhibit]:

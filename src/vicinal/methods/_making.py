@@ -47,7 +47,9 @@ def make_learner(
     path = method.factory_for(task)
     if path is None:
         return None
-    filled = {"random_state": seed} | ({"n_neighbors": k} if method.depends_on_k else {})
+    filled: dict[str, Any] = {"random_state": seed, "task": task}
+    if method.depends_on_k:
+        filled["n_neighbors"] = k
     given = {**method.parameters, **(parameters or {})}
     if method.wraps is not None:
         given = {"estimator": _make(method.wraps, filled, {}), **given}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._types import Task
 from .._writing import write_atomically
-from ._records import Duel, Exhibit, Row, best_neighbors
+from ._records import Duel, Exhibit, Row, best_neighbors, best_row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,8 +45,10 @@ class Comparison:
         What the classes and the target are called, and what its numbers are in.
     majority : mapping of str to float
         The losses of a model that looks at no feature: the commonest class, or the mean.
-    command : str
-        What the user typed, where it was a command.
+    command, call : str
+        What the user typed, where it was a command, and the same as a call from Python.
+    made_with : str
+        The date, and the versions of what it was computed with.
     """
 
     dataset: str
@@ -71,6 +73,8 @@ class Comparison:
     unit: str = ""
     majority: Mapping[str, float] = field(default_factory=dict)
     command: str = ""
+    call: str = ""
+    made_with: str = ""
 
     @property
     def best(self) -> Row | None:
@@ -79,6 +83,17 @@ class Comparison:
         It is chosen on the test folds, so its own error flatters it a little.
         """
         return best_neighbors(self.rows)
+
+    @property
+    def all_scores(self) -> list[tuple[str, int | None, Mapping[str, float]]]:
+        """Title, k and every loss of each method at its best k, then of the majority or mean."""
+        found: list[tuple[str, int | None, Mapping[str, float]]] = []
+        for method in dict.fromkeys(row.method for row in self.rows):
+            row = best_row(row for row in self.rows if row.method == method)
+            if row is not None and row.scores:
+                found.append((row.title, row.k, row.scores))
+        blind = "majority class" if self.task == "classification" else "mean"
+        return [*found, (blind, None, self.majority)] if found and self.majority else found
 
     @property
     def measure(self) -> str:

@@ -32,12 +32,14 @@ def format_error(value: float | None, task: Task, decimals: int | None = None) -
 
 def _decimals(value: float) -> int:
     """Enough for five figures: errors in the target's unit may be of any size."""
-    return max(0, 4 - max(0, math.floor(math.log10(abs(value))) if value else 0)) or 1
+    if value == 0 or not math.isfinite(value):
+        return 4
+    return max(1, 4 - max(0, math.floor(math.log10(abs(value)))))
 
 
 def format_error_pair(first: float, second: float, task: Task) -> tuple[str, str]:
     """Two errors with as few decimals as still tell them apart (at most three more)."""
-    fewest = 1 if task == "classification" else 3
+    fewest = 1 if task == "classification" else _decimals(max(first, second)) - 1
     for decimals in range(fewest, fewest + 4):
         texts = format_error(first, task, decimals), format_error(second, task, decimals)
         if texts[0] != texts[1]:

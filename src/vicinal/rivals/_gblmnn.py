@@ -154,13 +154,19 @@ class GBLMNN(MetricLearner):
         ).fit(X, codes)  # fmt: skip
         frame = make_frame(X[: len(X)], standardise=True)
         self.tree_centre_, self.tree_scale_ = frame.centre, frame.scale
-        n_trees, self.settings_ = self.n_trees, {}
+        self.settings_: dict[str, list[float]] = {}
+        n_trees = self.n_trees
         with one_blas_thread():
             if self.early_stopping:
                 n_trees = self._choose_trees(X, codes, linear, seed)
             lines = Lines("GBLMNN", self.verbose, max(1, n_trees))
             boosting = self._boosting(X, codes, linear.components_, seed)
-            forest = boosting.run(n_trees, lambda n, loss, _: bool(lines.tell(n, loss)))
+
+            def told(n: int, loss: float, newest: Forest) -> bool:
+                lines.tell(n, loss)
+                return False
+
+            forest = boosting.run(n_trees, told)
         self.loss_curve_, self.n_iter_ = boosting.losses, max(1, len(forest))
         self.components_ = linear.components_
         self.tree_features_, self.tree_thresholds_ = forest.features, forest.thresholds

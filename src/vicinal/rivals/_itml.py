@@ -114,6 +114,8 @@ class ITML(MetricLearner):
     (150, 4)
     """
 
+    settings_: dict[str, list[float]]
+
     def __init__(
         self,
         *,
@@ -189,7 +191,7 @@ class ITML(MetricLearner):
         auto = isinstance(self.prior, str) and self.prior == "auto"
         priors: list[Any] = list(AUTO) if auto else [self.prior]
         gammas = list(GAMMAS) if isinstance(self.gamma, str) else [float(self.gamma)]
-        self.settings_: dict[str, list[float]] = {}
+        self.settings_ = {}
         best: tuple[Any, float] = (priors[0], gammas[0])
         lowest = np.inf
         for stage in ([(priors[0], g) for g in gammas], [(p, None) for p in priors[1:]]):

@@ -76,7 +76,7 @@ class MLR(MetricLearner):
     -----
     Time O(n² d + Σ P N) a cutting plane and O(d³) for each step of the small dual problem; memory
     O(n² + d²) for at most ``max_samples`` rows. The most violated ranking of all four measures is
-    found by one dynamic programme (:mod:`vicinal._kernels._rankings`). Departures from the source:
+    found by one dynamic programme over the rows above each relevant one. Departures from it:
     ½‖W‖² in place of tr W, which makes the dual smooth; one slack for the mean of all queries.
 
     References
@@ -173,9 +173,10 @@ class MLR(MetricLearner):
         size = float(np.sqrt(2 * np.mean(np.einsum("ij,ij->i", rows.X, rows.X)))) or 1.0
         X, labels = rows.X / size, rows.labels
         lines = Lines("MLR", verbose, self.max_iter)
-        metric, slack = np.zeros((X.shape[1], X.shape[1])), 0.0
+        metric: FloatArray = np.zeros((X.shape[1], X.shape[1]))
+        slack = 0.0
         cuts: list[Cut] = []
-        multipliers = np.zeros(0)
+        multipliers: FloatArray = np.zeros(0)
         for step in range(1, self.max_iter + 1):
             self.n_iter_ = step
             cut, violation = violate(metric, X, labels, self.measure, self._k())

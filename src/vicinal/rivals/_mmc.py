@@ -161,7 +161,8 @@ class MMC(MetricLearner):
                 UserWarning,
                 stacklevel=3,
             )
-            self.n_iter_, self.loss_curve_ = 1, []
+            self.n_iter_ = 1
+            self.loss_curve_: list[float] = []
             return np.eye(near.shape[1])
         scatter = shrunk_scatter(near, float(self.shrinkage))
         if self.diagonal:

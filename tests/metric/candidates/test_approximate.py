@@ -9,9 +9,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from vicinal._kernels._unions import gather_known, reverse_lists
-from vicinal.metric.candidates import _approximate, order_by_class
+from vicinal.metric.candidates import _approximate, order_by_class, refresh_candidates
 from vicinal.metric.candidates._approximate import approximate_candidates
-from vicinal.metric.candidates._exact import refresh_candidates
 
 N_OWN, N_OTHER = 9, 20
 

@@ -219,3 +219,8 @@ def test_bad_settings_are_refused_with_their_value(wave, parameters, words):
     X, y, _ = wave
     with pytest.raises(ValueError, match=words):
         vicinal.GradientDiffusionMap(**parameters).fit(X, y)
+
+
+def test_one_row_is_refused_in_words():
+    with pytest.raises(ValueError, match=r"one \(n_samples=1\) is too few"):
+        vicinal.GradientDiffusionMap().fit([[1.0, 2.0]], [0.5])

@@ -213,7 +213,7 @@ def test_intervals_are_of_the_weighted_spectrum():
     steep = X[:, 1] > 0
     y = np.where(steep, 3.0, 0.3) * X[:, 0]
     weights = np.where(steep, 10.0, 0.1)
-    metric = EGOP("local-linear", store_gradients=True, random_state=0)
+    metric = EGOP("local-linear", n_iter=1, store_gradients=True, random_state=0)
     plain = metric.fit(X, y).spectrum_interval(n_resamples=60)[0]
     weighted = metric.fit(X, y, sample_weight=weights).spectrum_interval(n_resamples=60)[0]
     assert weighted[0] <= metric.eigenvalues_[0] <= weighted[1]
@@ -556,3 +556,19 @@ def test_fewer_rows_than_features_are_fitted_in_the_plane_they_span():
     expected = plain.estimate_gradients(narrow[:5] + 0.1, narrow, y)
     np.testing.assert_allclose(found, expected @ turn, atol=1e-8)
     assert wide.spectrum_interval(n_resamples=5).shape == (90, 2)
+
+
+def test_as_many_directions_are_kept_as_stand_out():
+    X, y, V = index_data(800)
+    metric = EGOP("local-linear", n_components="auto", n_iter=2, random_state=0).fit(X, y)
+    assert metric.components_.shape == (2, 10)
+    assert largest_angle(metric, V) < 20
+    assert metric.partial_fit(X[:20]).transform(X).shape == (800, 2)
+
+
+def test_the_mean_of_the_local_metrics_is_the_metric():
+    X, y = three_classes()
+    metric = EJOP("analytic", bandwidth=1.0).fit(X, y)
+    local = metric.local_metric(X)
+    assert local.shape == (300, 6, 6)
+    np.testing.assert_allclose(local.mean(axis=0), metric.outer_product_, atol=1e-10)

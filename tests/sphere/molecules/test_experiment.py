@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from vicinal.sphere.molecules import (
+    RIVALS,
     Molecules,
     MoleculeSetting,
     are_of_molecules,
@@ -94,6 +95,7 @@ def test_predictions_are_those_of_the_test_and_have_a_spread_over_folds(trained)
     assert alone.spread is None
     both = predict_molecules(folder, test.molecules)
     np.testing.assert_allclose(both.by_network[0], alone.mean, rtol=1e-6)
+    assert both.spread is not None
     np.testing.assert_allclose(both.spread, np.std(both.by_network, axis=0, ddof=1))
     error = np.abs(alone.mean - test.energies).mean()
     assert abs(error - outcomes[0].mae) < 0.3 * outcomes[0].mae
@@ -143,6 +145,19 @@ def test_rivals_learn_more_from_bonds_than_from_eigenvalues():
     eigenvalues, bonds = run_rivals(["eigenvalues", "bag-of-bonds"], replace(QUICK, n_train=300))
     assert eigenvalues.n_train == bonds.n_train == 300
     assert bonds.mae < eigenvalues.mae < 30
+
+
+@needs_qm7
+def test_fchl19_is_a_kernel_that_no_rotation_changes(real_molecules):
+    pytest.importorskip("qmllib")
+    few = real_molecules.rows(slice(0, 6))
+    turned = Molecules(few.positions[..., [1, 2, 0]], few.charges)  # a third of a turn
+    plain, other = (RIVALS["fchl19"](of) for of in (few, turned))
+    first, second = np.arange(2), np.arange(2, 6)
+    kernel = plain.kernel(first, second, 4.0)
+    assert kernel.shape == (2, 4)
+    np.testing.assert_allclose(kernel, plain.kernel(second, first, 4.0).T)
+    np.testing.assert_allclose(kernel, other.kernel(first, second, 4.0), rtol=1e-9)
 
 
 @pytest.mark.parametrize(

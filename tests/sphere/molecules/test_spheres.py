@@ -84,6 +84,7 @@ def network(**settings) -> MoleculeNet:
     torch.manual_seed(0)
     net = MoleculeNet(SHELLS.channels, 2, ((6, 4, 2), (6, 3, 2), (8,)), widths=(16,), **settings)
     batches = AtomBatches(draw(20, seed=3), torch.zeros(20), SHELLS)
+    assert net.mixing is not None
     net.mixing.whiten(batches.moments())
     fix_statistics(net, batches.take(torch.arange(20)))
     return net.eval()
@@ -156,5 +157,6 @@ def test_the_thesis_network_sums_features_before_its_last_layers():
     atoms = batches.take(torch.arange(4))
     features = net.atoms(net.see(atoms))
     summed = torch.stack([features[atoms.molecules == row].sum(0) for row in range(4)])
+    assert net.readout is not None
     torch.testing.assert_close(net(atoms), net.readout(summed)[:, 0], rtol=1e-4, atol=1e-5)
     assert net.readout[1].out_features == 11

@@ -5,12 +5,14 @@ import torch
 
 from vicinal.sphere import (
     ClebschGordanLayer,
+    ClebschGordanNet,
     CovariantBatchNorm,
     Fragments,
     FragmentType,
     SampleNorm,
     random_rotations,
 )
+from vicinal.sphere.nn import fix_statistics
 
 KIND = FragmentType([3, 2, 0, 2])
 
@@ -116,3 +118,18 @@ def test_what_does_not_fit_is_named(module):
 def test_nothing_is_learned_from_no_samples():
     with pytest.raises(ValueError, match="batch of none"):
         CovariantBatchNorm(KIND)(Fragments.zeros(KIND, 0))
+
+
+def test_fixed_statistics_are_those_of_the_inputs_and_no_batch_changes_them():
+    network = ClebschGordanNet(KIND, KIND, 1, n_outputs=2, normalisation="batch").double()
+    inputs = draw(200)
+    fix_statistics(network, inputs)
+    assert network.training
+    assert isinstance(network.input_norm, torch.nn.Sequential)
+    torch.testing.assert_close(network.input_norm[0].running_variance, variances(inputs))
+    features = network.invariants(tuple(network.activations(inputs)))
+    torch.testing.assert_close(network.head[0].running_mean, features.mean(0))
+    kept = {name: value.clone() for name, value in network.named_buffers()}
+    in_training = network(draw(seed=5))
+    assert all(torch.equal(kept[name], value) for name, value in network.named_buffers())
+    torch.testing.assert_close(in_training, network.eval()(draw(seed=5)))

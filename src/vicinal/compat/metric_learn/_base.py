@@ -129,10 +129,10 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
 
     def decision_function(self, pairs: Any) -> FloatArray:
         """Return minus the distance of each pair."""
-        scores: FloatArray = self.pair_score(pairs)  # type: ignore[attr-defined]
+        scores: FloatArray = self.pair_score(pairs)
         return scores
 
-    def score(self, pairs: Any, y: Any) -> float:  # type: ignore[override]
+    def score(self, pairs: Any, y: Any) -> float:
         """Return the area under the ROC curve."""
         return float(roc_auc_score(y, self.decision_function(pairs)))
 
@@ -196,7 +196,7 @@ class _OrderedTuplesMixin(BaseMetricLearner):
         check_is_fitted(self, "components_")
         checked, _ = read_tuples(self, tuples, size=self._tuple_size)
         near, far = self._pairs(checked)
-        score: Any = self.pair_score  # type: ignore[attr-defined]
+        score: Any = self.pair_score
         difference: FloatArray = score(near) - score(far)
         return difference
 

@@ -236,7 +236,7 @@ class _FromLabels(SupervisedLearner):
     ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         return Constraints(_labels(y)).positive_negative_pairs(
             _n_constraints(wanted, y), same_length=same_length,
-            random_state=self.random_state,  # type: ignore[attr-defined]
+            random_state=self.random_state,
         )  # fmt: skip
 
     def _pairs_of(
@@ -430,7 +430,7 @@ class RCA_Supervised(RCA, SupervisedLearner):
         self.chunk_size = chunk_size
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> RCA_Supervised:  # type: ignore[override]
+    def fit(self, X: Any, y: Any) -> RCA_Supervised:
         """Learn from points (n, d) and labels (n,)."""
         X, y = read_points(self, X, y, reset=True, labels=True)
         chunks = Constraints(_labels(y)).chunks(self.n_chunks, self.chunk_size, self.random_state)

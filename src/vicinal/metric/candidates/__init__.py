@@ -17,6 +17,7 @@ from vicinal.metric.candidates._exact import (
     ClassOrder,
     nearest_rows,
     order_by_class,
+    refresh_candidates,
     squared_distances_to,
 )
 from vicinal.metric.candidates._search import EXACT_UP_TO, REFRESH, SEARCHES, choose_search
@@ -29,5 +30,6 @@ __all__ = [
     "choose_search",
     "nearest_rows",
     "order_by_class",
+    "refresh_candidates",
     "squared_distances_to",
 ]

@@ -2,21 +2,20 @@
 
     parameters ─▶ check_options ─▶ Options ─┐
     y ─▶ real_targets, class_targets ─▶ Targets
+    X ─▶ distinct_rows, span_of ────────────┤
                                             ▼
-    rows ─▶ plan_fit: candidates, cross-validated ─▶ a Smoother for each iteration
+    some rows ─▶ plan_fit: a race of paths ─▶ Choice: a Smoother, and the metric it starts from
                                             ▼
-    follow_plan:  fit_smoother ─▶ gradients at points ─▶ GradientSums ─▶ MetricKind.learn
-                       ▲                                                        │
-                       └──────────── distances of the next iteration ───────────┘
+    follow_plan:  fit_smoother ─▶ gradients at points ─▶ GradientSums ─▶ MetricKind.components
                                             ▼
     GradientFit ─▶ attributes of EGOP, EJOP, GradientWeights
 
 Inside, from the bottom up:
 
-- ``_targets``, ``_sample``: y and X as a smoother wants them;
+- ``_targets``, ``_rows``, ``_sample``: y and X as a smoother wants them;
 - ``_analytic``, ``_differences``, ``_local_linear``, ``_kernel_ridge``: four gradients of f;
-- ``_smoother``: which of them, fitted to a sample, and evaluated block by block;
-- ``_sums``, ``_spectrum``: sums that merge, their matrix, its metric and intervals;
+- ``_smoother``, ``_evaluation``: which of them, fitted to a sample, and evaluated block by block;
+- ``_sums``, ``_spectrum``: sums that merge, their matrix, its metric, rank and intervals;
 - ``_options``, ``_yardstick``, ``_candidates``, ``_choice``: what is asked for, and what is chosen;
 - ``_fit``: one fit, whatever holds the rows; ``mergeable``: what a fit on parts is made of;
 - ``_base``, ``_outer_products``: the estimators; ``_graph``, ``_diffusion``: the diffusion map.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -30,16 +31,22 @@ from ._evaluation import (
 from ._fit import GradientFit, fit_rows
 from ._options import Options, check_options, check_point_weights
 from ._rows import Span, distinct_rows
+from ._sample import Coordinates
 from ._smoother import Smoother
 from ._spectrum import (
     MetricKind,
     bootstrap_spectra,
     interval,
+    ladle,
     metric_components,
     spectrum,
+    with_signs,
 )
 from ._sums import GradientSums
 from ._targets import Targets
+
+# Points whose gradients tell how many directions stand out.
+_LADLE_POINTS = 500
 
 
 class GradientMetric(MetricLearner):
@@ -56,7 +63,7 @@ class GradientMetric(MetricLearner):
         bandwidth: Any = None,
         step: Any = None,
         n_iter: int | None = None,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         power: float | None = None,
         n_neighbors: int = 7,
         n_evaluations: Any = "auto",
@@ -146,7 +153,9 @@ class GradientMetric(MetricLearner):
         X = X if span is None else span.enter(X)
         how = {"keep": so_far.gradients is not None, "diagonal": self._kind.diagonal}
         (added,) = evaluate(X, weights / self._weight_scale, fitted, options.blocks, **how)
-        self._keep_sums(so_far.merge(added), options.n_components)
+        kept = options.n_components
+        kept = len(self.components_) if isinstance(kept, str) else kept
+        self._keep_sums(so_far.merge(added), kept)
         return self
 
     def spectrum_interval(
@@ -214,6 +223,17 @@ class GradientMetric(MetricLearner):
         )
         return as_stored(np.concatenate(parts))
 
+    def local_metric(self, X: AnyArray) -> FloatArray:
+        """Return J(x)J(x)ᵀ at each row, (m, n_features, n_features): how f changes around x.
+
+        ``outer_product_`` of EGOP and EJOP is the mean of these over the evaluation points. J, of
+        shape (d, C), is the Jacobian estimated from the sample of the fit. Memory O(m d²).
+        """
+        check_is_fitted(self, "components_")
+        X = check_transform_input(self, X, accept_sparse=False)
+        (jacobians,) = gradients_at(X, self._fitted_smoother())
+        return np.einsum("mci,mcj->mij", jacobians, jacobians)
+
     def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
         """Return X as floats, and the columns f predicts."""
         raise NotImplementedError
@@ -237,7 +257,18 @@ class GradientMetric(MetricLearner):
         self._span = None if fit.span is None else dict(vars(fit.span))
         self._dtype = fit.dtype
         self._fitted = None if fit.fitted is None else fit.fitted.as_plain()
-        self._keep_sums(fit.evaluated, fit.n_components)
+        self._keep_sums(fit.evaluated, self._count(fit.n_components))
+
+    def _count(self, n_components: int | str | None) -> int | None:
+        """Return how many components to keep; "auto" looks at gradients at some of the sample."""
+        if not isinstance(n_components, str):
+            return n_components
+        fitted, _ = self._held()
+        sample = fitted.sample.rows
+        rows = np.random.RandomState(0).permutation(len(sample))[:_LADLE_POINTS]
+        inside = replace(fitted, coordinates=Coordinates(np.zeros(sample.shape[1]), None, 1.0))
+        (gradients,) = gradients_at(sample[rows], inside, own=True)
+        return ladle(fitted.coordinates.leave(gradients), np.random.RandomState(0))
 
     def _keep_sums(self, found: Evaluated, n_components: int | None) -> None:
         sums, d = found.sums, self.n_features_in_
@@ -253,7 +284,8 @@ class GradientMetric(MetricLearner):
             self.eigenvalues_ = np.concatenate([values, np.zeros(d - len(values))])
             components = metric_components(values, vectors, self.power_)
             if self._span is not None:
-                components = Span(**self._span).lift(components) * np.sqrt(d / len(values))
+                lifted = Span(**self._span).lift(components)
+                components = with_signs(lifted) * np.sqrt(d / len(values))
         self.components_ = components[:n_components].astype(self._dtype, copy=False)
         if found.gradients is not None:
             gradients = found.gradients

@@ -42,7 +42,7 @@ _LESS_SMOOTH = 0.3
 # Rows kernel ridge regressions are compared on.
 _COMPARED_ROWS = 400
 # Multiplications gradients of one half may take.
-_HALF_BUDGET, _HALF_LEAST = 1e9, 200
+_HALF_BUDGET, _HALF_LEAST = 1e9, 128
 _FEW_BUDGET, _FEW_LEAST = 3e8, 64
 
 Metric = Callable[[GradientSums, float], FloatArray]
@@ -54,10 +54,12 @@ def rows_to_choose_on(X: AnyArray, targets: Targets, random: np.random.RandomSta
     rows = np.arange(len(X))
     if len(rows) > CV_ROWS:
         rows = np.sort(random.permutation(rows)[:CV_ROWS])
-    # By target first: a rotation of the features then leaves the order, and so the halves, alone.
-    facts = np.column_stack([X[rows].T[::-1].T, targets.values[rows], targets.codes[rows]])
-    chosen: IntArray = rows[np.lexsort(facts.T)]
-    return chosen
+    # By target, then by distance from the mean: a rotation leaves the order, so the halves, alone.
+    chosen = np.asarray(X[rows], np.float64)
+    norms = np.linalg.norm(chosen - chosen.mean(axis=0), axis=1)
+    norms = np.round(norms / max(norms.max(), np.finfo(np.float64).tiny), 9)
+    order: IntArray = np.lexsort((*chosen.T, norms, targets.values[rows], targets.codes[rows]))
+    return rows[order]
 
 
 @dataclass(frozen=True)
@@ -207,9 +209,19 @@ def follow(halves: Halves, path: Sequence[Sequence[Trial]], metric: Metric) -> l
         found = try_all(halves, [trial.smoother for trial in scouted], starts, metric)
         if not found:
             break
-        trials.append(min(found, key=lambda trial: trial.error))
+        trials.append(least_ridge(found))
         starts = trials[-1].components
     return trials
+
+
+def least_ridge(trials: Sequence[Trial]) -> Trial:
+    """Return the trial of least ridge of those a standard error does not tell from the best.
+
+    Errors are of metrics learned from halves: the whole, of twice the rows, wants less smoothing.
+    """
+    best = min(trials, key=lambda trial: trial.error)
+    near = [trial for trial in trials if not trial.is_behind(best, 1.0)]
+    return min(near, key=lambda trial: (trial.smoother.ridge, trial.error))
 
 
 def try_all(

@@ -237,6 +237,8 @@ class GradientDiffusionMap(MetricLearner):
             value = getattr(self, name)
             if value is not None and not (name == "sigma2" and value == np.inf):
                 check_positive(name, value)
+        if n_rows == 1:
+            raise ValueError("rows are joined to each other: one (n_samples=1) is too few.")
         n_components = check_whole("n_components", self.n_components)
         check_components(n_components, n_rows - 1, f"coordinates that n_samples={n_rows} give")
         k = min(check_whole("n_neighbors", self.n_neighbors), n_rows - 1)

@@ -25,7 +25,7 @@ from ._smoother import Smoother
 from ._targets import Targets
 from ._yardstick import Yardstick, make_yardstick
 
-_LEAST_EVALUATIONS, _MOST_EVALUATIONS = 1000, 10_000
+_LEAST_EVALUATIONS, _MOST_EVALUATIONS = 500, 10_000
 # Multiplications gradients may take before fewer evaluation points are taken.
 _FIT_BUDGET = 4e9
 # Iterations that are tried where none are asked for, while the error falls.
@@ -75,7 +75,7 @@ class GradientFit:
     fitted : FittedSmoother or None
         What gradients were estimated from, where it is in memory.
     n_iter : int
-    n_components : int or None
+    n_components : int, "auto" or None
         How many components the map keeps; None is all.
     dtype : str
         Of the map.
@@ -88,7 +88,7 @@ class GradientFit:
     evaluated: Evaluated
     fitted: FittedSmoother | None
     n_iter: int
-    n_components: int | None
+    n_components: int | str | None
     dtype: str
     span: Span | None = None
 

@@ -45,7 +45,7 @@ class Options:
     ridge: float | None
     power: float | None
     n_iter: int | None
-    n_components: int | None
+    n_components: int | str | None
     n_neighbors: int
     n_evaluations: int | str | None
     keep_gradients: bool
@@ -75,7 +75,7 @@ def check_options(
         ridge=told["ridge"],
         power=told["power"],
         n_iter=told["n_iter"],
-        n_components=check_components(told["n_components"], n_features),
+        n_components=_check_components(told["n_components"], n_features),
         n_neighbors=check_whole("n_neighbors", told["n_neighbors"]),
         n_evaluations=told["n_evaluations"],
         keep_gradients=bool(told["store_gradients"]),
@@ -121,6 +121,11 @@ def _check_bandwidth(name: str, bandwidth: Any) -> float | str:
             return bandwidth
         raise ValueError(f"bandwidth must be a number, None or 'rule'; got {bandwidth!r}.")
     return check_positive(name, bandwidth)
+
+
+def _check_components(n_components: Any, n_features: int) -> int | str | None:
+    auto = isinstance(n_components, str) and n_components == "auto"
+    return "auto" if auto else check_components(n_components, n_features)
 
 
 def _check_evaluations(name: str, n_evaluations: Any) -> int | str:

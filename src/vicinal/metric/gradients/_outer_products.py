@@ -32,10 +32,12 @@ _SHARED = """
         None chooses it with the bandwidth, or takes h/2.
     n_iter : int or None
         Later iterations measure distances by the metric of the one before. Where settings are
-        cross-validated, the path stops where the error hardly falls any more. None is 1; for EJOP
-        with ``estimator="auto"`` and 1000 to 5000 rows it is 2.
-    n_components : int or None
-        Keep only this many leading eigenvectors, at most one a feature.
+        chosen this is the most there may be, None being 8: there are as many as let the error
+        fall by more than its standard error. Else None is 1.
+    n_components : int, "auto" or None
+        Keep only this many leading eigenvectors, at most one a feature. "auto" keeps those that
+        stand out: where further eigenvalues are small and their eigenvectors differ between
+        resamples of the points (the ladle of Luo and Li, 2016).
     power : float or None
         q: the map is D^{q/2}Vᵀ. 1 is the source's; None chooses it with the bandwidth, and is 1
         where nothing is cross-validated.

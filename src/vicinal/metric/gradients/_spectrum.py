@@ -13,6 +13,8 @@ from vicinal._types import FloatArray
 from ._sums import GradientSums, sum_gradients
 
 _EPSILON = np.finfo(np.float64).eps
+# Eigenvectors the ladle looks at, and resamples it takes: means of shares, to about a tenth.
+_LADLE, _LADLE_RESAMPLES = 30, 50
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,14 @@ def spectrum(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
     values, vectors = values[::-1], vectors[:, ::-1].T
     # What rounding left of a zero would come back as a direction of its square root's size.
     values = np.where(values > 10 * len(values) * _EPSILON * values[0], values, 0)
-    largest = vectors[np.arange(len(values)), np.abs(vectors).argmax(axis=1)]
-    return values, vectors * np.where(largest < 0, -1.0, 1.0)[:, None]
+    return values, with_signs(vectors)
+
+
+def with_signs(vectors: FloatArray) -> FloatArray:
+    """Return vectors (p, d), as rows, the entry of largest size of each positive."""
+    largest = vectors[np.arange(len(vectors)), np.abs(vectors).argmax(axis=1)]
+    signed: FloatArray = vectors * np.where(largest < 0, -1.0, 1.0)[:, None]
+    return signed
 
 
 def metric_components(values: FloatArray, vectors: FloatArray, power: float = 1.0) -> FloatArray:
@@ -96,6 +104,29 @@ def bootstrap_spectra(
         spectra[b] = np.maximum(values[::-1], 0)
         angles[b] = np.degrees(subspace_angles(leading, vectors[:, -rank:]))[::-1]
     return spectra, angles
+
+
+def ladle(gradients: FloatArray, random: np.random.RandomState) -> int:
+    """Return how many eigenvalues of E[g gᵀ] stand out, from gradients (m, C, d), 1 at least.
+
+    The r that minimises f(r) / (1 + Σ f) + λ_{r+1} / (1 + Σ λ), where f(r) = E*[1 − |det VᵀV*|] is
+    how much the leading r eigenvectors vary between resamples of the points: among equal
+    eigenvalues they turn freely, so that r is where eigenvalues are small and directions arbitrary.
+    Only the leading _LADLE eigenvectors are looked at.
+    """
+    m, d = len(gradients), gradients.shape[2]
+    values, vectors = spectrum(sum_gradients(gradients, np.ones(m)).mean)
+    most = min(d, _LADLE)
+    values, along = values[:most], gradients @ vectors[:most].T
+    varied = np.zeros(most)
+    for _ in range(_LADLE_RESAMPLES):
+        counts = np.bincount(random.randint(m, size=m), minlength=m).astype(np.float64)
+        turned = np.linalg.eigh(sum_gradients(along, counts).mean)[1][:, ::-1]
+        varied[1:] += [1 - abs(np.linalg.det(turned[:r, :r])) for r in range(1, most)]
+    varied /= _LADLE_RESAMPLES
+    scree = values / (1 + values.sum() / values[0]) / values[0]
+    rungs = varied / (1 + varied.sum()) + scree
+    return max(1, int(rungs.argmin()))
 
 
 def interval(values: FloatArray, level: float) -> FloatArray:

@@ -64,7 +64,7 @@ class Environments:
         answer: FloatArray = get_local_kernel(
             self.rows[second], self.rows[first], other, one, width
         )
-        return answer if answer.shape == (len(first), len(second)) else answer.T
+        return answer
 
 
 @dataclass(frozen=True)
@@ -185,6 +185,8 @@ def run_rivals(
     data, folds = load_qm7()
     training, held_out, testing = split_fold(folds, setting)
     rows = training if setting.n_train is not None else np.concatenate([held_out, training])
+    data = data.rows(np.concatenate([rows, testing]))
+    rows, testing = np.split(np.arange(len(data.energies)), [len(rows)])
     composition = Composition.fit(data.molecules.rows(rows), data.energies[rows])
     rest = data.energies - composition.predict(data.molecules)
     outcomes = []
