@@ -113,7 +113,7 @@ def test_pairs_are_scored_and_thresholds_set(estimator):
     assert np.mean(learner.predict(X[rows]) == y) > 0.75
     assert learner.set_threshold(1.5) is learner
     assert_array_equal(learner.predict(X[rows]), np.where(-scores <= 1.5, 1, -1))
-    with pytest.raises(ValueError, match="real number"):
+    with pytest.raises(ValueError, match="threshold takes a number"):
         learner.set_threshold("far")
     assert learner.calibrate_threshold(X[rows], y, "max_tpr", min_rate=1.0) is learner
     assert not (learner.predict(X[rows])[y == -1] == 1).any()
@@ -174,7 +174,7 @@ def test_cross_validation_takes_pairs_of_indices():
 
 def test_labels_of_pairs_other_than_plus_and_minus_one_are_refused():
     rows, y = tuples_for(ml.ITML())
-    with pytest.raises(ValueError, match="1 \\(similar\\)"):
+    with pytest.raises(ValueError, match="a pair is alike"):
         ml.ITML().fit(X[rows], y + 1)
 
 
@@ -191,7 +191,7 @@ def test_a_preprocessor_that_fails_says_so():
 def test_bounds_are_distances_and_kept():
     rows, y = tuples_for(ml.ITML())
     assert_array_equal(ml.ITML().fit(X[rows], y, bounds=[1, 3]).bounds_, [1, 3])
-    with pytest.raises(ValueError, match=r"bounds\[0\] <= bounds\[1\]"):
+    with pytest.raises(ValueError, match="larger than the second"):
         ml.ITML().fit(X[rows], y, bounds=[3, 1])
 
 
@@ -214,17 +214,17 @@ def test_a_matrix_without_solution_warns_and_fails_in_words():
     ],
 )
 def test_old_names_of_parameters_warn(estimator, old):
-    with pytest.warns(FutureWarning, match=f'"{old}" parameter has been renamed'):
+    with pytest.warns(FutureWarning, match=f"{old}= is now called"):
         estimator(**{old: 7})
 
 
 def test_priors_are_checked():
     rows, y = tuples_for(ml.ITML())
-    with pytest.raises(ValueError, match="`prior` must be one of"):
+    with pytest.raises(ValueError, match="is unknown; use"):
         ml.ITML(prior="fancy").fit(X[rows], y)
-    with pytest.raises(np.linalg.LinAlgError, match="strictly positive definite"):
+    with pytest.raises(np.linalg.LinAlgError, match="eigenvalue of zero"):
         ml.ITML(prior=np.diag([1.0, 1, 1, 0])).fit(X[rows], y)
-    with pytest.raises(ValueError, match="`init` must be one of"):
+    with pytest.raises(ValueError, match="is unknown; use"):
         ml.LMNN(init="fancy").fit(X, Y)
     for prior in ("covariance", "random", np.eye(4)):
         assert np.isfinite(ml.LSML(prior=prior, random_state=0).fit(
@@ -240,7 +240,7 @@ def test_maps_start_where_they_are_told(init):
 def test_constraints_hold_what_they_promise():
     labels = np.array([0, 0, 0, 1, 1, 1, -1, -1])
     drawn = ml.Constraints(labels)
-    with pytest.warns(UserWarning, match="only generated"):
+    with pytest.warns(UserWarning, match="fewer than the"):
         a, b, c, d = drawn.positive_negative_pairs(100, random_state=0)
     assert (labels[a] == labels[b]).all()
     assert (labels[c] != labels[d]).all()
@@ -251,7 +251,7 @@ def test_constraints_hold_what_they_promise():
     assert sorted(chunks) == [-1, -1, -1, -1, 0, 0, 1, 1]
     for chunk in (0, 1):
         assert len(set(labels[chunks == chunk])) == 1
-    with pytest.raises(ValueError, match="maximum number of chunks is 2"):
+    with pytest.raises(ValueError, match="hold 2 chunks"):
         drawn.chunks(3, 2)
     points = np.array([[0.0], [1], [3], [10], [11], [13], [99], [98]])
     triplets = drawn.generate_knntriplets(points, 1, 1)

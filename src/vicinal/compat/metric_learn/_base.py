@@ -82,8 +82,7 @@ class MahalanobisMixin(MetricTransformer, BaseMetricLearner):
     def score_pairs(self, pairs: Any) -> FloatArray:
         """Return the learned distance of each pair; use :meth:`pair_distance` or `pair_score`."""
         warnings.warn(
-            "score_pairs will be deprecated in release 0.7.0. Use pair_score to compute similarity "
-            "scores, or pair_distance to compute distances.",
+            "score_pairs is the former name of pair_distance; pair_score gives minus the distance.",
             FutureWarning,
             stacklevel=2,
         )
@@ -97,7 +96,7 @@ class MahalanobisMixin(MetricTransformer, BaseMetricLearner):
 def _vector(given: Any) -> FloatArray:
     vector = np.asarray(given, dtype=np.float64)
     if vector.ndim != 1:
-        raise ValueError(f"input vector should be 1-D, got shape {vector.shape}.")
+        raise ValueError(f"a metric takes two vectors, and one has the shape {vector.shape}.")
     return vector
 
 
@@ -122,8 +121,8 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         check_is_fitted(self, "components_")
         if "threshold_" not in vars(self):
             raise AttributeError(
-                "a threshold for this estimator has not been set, call its set_threshold or "
-                "calibrate_threshold method."
+                "there is no threshold to decide by yet: calibrate_threshold chooses one on "
+                "labelled pairs, set_threshold takes yours."
             )
         return 2 * (-self.decision_function(pairs) <= self.threshold_).astype(int) - 1
 
@@ -140,9 +139,7 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         """Set the threshold of the distance to a number."""
         check_is_fitted(self, "components_")
         if isinstance(threshold, bool) or not isinstance(threshold, (Number, np.number)):
-            raise ValueError(
-                f"parameter threshold must be a real number, got {type(threshold)} instead."
-            )
+            raise ValueError(f"threshold takes a number, got {threshold!r}.")
         self.threshold_ = threshold  # type: ignore[assignment]
         return self
 

@@ -71,7 +71,7 @@ class Constraints:
         if len(found) < wanted:
             kind = "positive" if same else "negative"
             warnings.warn(
-                f"only generated {len(found)} {kind} constraints (requested {wanted}).",
+                f"there are {len(found)} {kind} pairs to draw, fewer than the {wanted} asked for.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -103,9 +103,8 @@ class Constraints:
     def _enough(self, wanted: int, there: int, label: Any, kind: str) -> int:
         if wanted > there:
             warnings.warn(
-                f"the class {label} has {there + (kind == 'genuine')} elements or its others are "
-                f"{there}, which is not sufficient to generate {wanted} {kind} neighbors as "
-                f"specified by k_{kind}. Will generate {there} {kind} neighbors instead.",
+                f"points of class {label} have {there} {kind} neighbors, fewer than the k_{kind}="
+                f"{wanted} asked for; all of them are taken.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -133,8 +132,8 @@ class Constraints:
         possible = sum(len(group) // chunk_size for group in groups)
         if possible < n_chunks:
             raise ValueError(
-                f"not enough possible chunks of {chunk_size} elements in each class to form "
-                f"expected {n_chunks} chunks - maximum number of chunks is {possible}."
+                f"the classes hold {possible} chunks of {chunk_size} points, not {n_chunks}; ask "
+                "for fewer or smaller ones."
             )
         used = [0] * len(groups)
         for chunk in range(n_chunks):

@@ -106,8 +106,8 @@ def read_tuples(
     if given.ndim != 3:
         hint = "" if preprocessor is not None else " or set a preprocessor to give indices instead"
         raise ValueError(
-            f"3D array of formed {what} expected, found {given.ndim}D array of shape "
-            f"{given.shape}; reshape your data{hint}."
+            f"{what} have three axes (which, point, feature), and these are of shape "
+            f"{given.shape}{hint}."
         )
     checked: FloatArray = check_array(
         given, dtype=[np.float64, np.float32], allow_nd=True, input_name=what,
@@ -115,11 +115,11 @@ def read_tuples(
     )  # fmt: skip
     if checked.shape[1] != size:
         raise ValueError(
-            f"tuples of {size} element(s) expected by {type(estimator).__name__}, got tuples of "
-            f"{checked.shape[1]} element(s) in an array of shape {checked.shape}."
+            f"{type(estimator).__name__} takes {size} points at a time, and these are "
+            f"{checked.shape[1]} (shape {checked.shape})."
         )
     if checked.shape[2] < 1:
-        raise ValueError(f"found array with 0 feature(s) (shape {checked.shape}); give at least 1.")
+        raise ValueError(f"there is not one feature in points of shape {checked.shape}.")
     if reset:
         estimator.n_features_in_ = checked.shape[2]
     elif getattr(estimator, "n_features_in_", checked.shape[2]) != checked.shape[2]:
@@ -137,8 +137,5 @@ def read_tuples(
 def check_pair_signs(y: AnyArray) -> AnyArray:
     """Refuse labels of pairs other than +1 and −1."""
     if not np.isin(y, (-1, 1)).all():
-        raise ValueError(
-            f"when training or scoring pairs, labels should contain only 1 (similar) and -1 "
-            f"(dissimilar); got {np.unique(y)[:5]}."
-        )
+        raise ValueError(f"a pair is alike (1) or not (-1); y holds {np.unique(y)[:5]}.")
     return y

@@ -22,7 +22,7 @@ def renamed(value: Any, old: str, given: Any, new: str) -> Any:
     """Return the value of a renamed parameter, warning where the old name was used."""
     if isinstance(given, str) and given == "deprecated":
         return value
-    warnings.warn(f'"{old}" parameter has been renamed to "{new}".', FutureWarning, stacklevel=3)
+    warnings.warn(f"{old}= is now called {new}=.", FutureWarning, stacklevel=3)
     return given
 
 
@@ -31,7 +31,7 @@ def check_n_components(n_features: int, n_components: Any) -> int:
     if n_components is None:
         return n_features
     if not 0 < n_components <= n_features:
-        raise ValueError(f"invalid n_components, must be in [1, {n_features}]; got {n_components}.")
+        raise ValueError(f"n_components={n_components} is not between 1 and {n_features}.")
     return int(n_components)
 
 
@@ -45,8 +45,8 @@ def initial_map(
     known = INITS if classes else tuple(name for name in INITS if name != "lda")
     if init not in known:
         raise ValueError(
-            f"`init` must be one of {', '.join(map(repr, known))} or a numpy array of shape "
-            f"(n_components, n_features); got {init!r}."
+            f"init={init!r} is unknown; use {', '.join(map(repr, known))} or a map of shape "
+            "(n_components, n_features)."
         )
     if init == "auto":
         if classes and n_components <= min(d, len(np.unique(y)) - 1):
@@ -71,20 +71,13 @@ def initial_map(
 def _given_map(init: Any, n_features: int, n_components: int) -> FloatArray:
     start: FloatArray = check_array(init, dtype=np.float64)
     if start.shape[1] != n_features:
-        raise ValueError(
-            f"the input dimensionality ({start.shape[1]}) of the given linear transformation "
-            f"`init` must match the dimensionality of the given inputs `X` ({n_features})."
-        )
+        raise ValueError(f"init maps points of {start.shape[1]} features, and X has {n_features}.")
     if start.shape[0] > start.shape[1]:
         raise ValueError(
-            f"the output dimensionality ({start.shape[0]}) of the given linear transformation "
-            f"`init` cannot be greater than its input dimensionality ({start.shape[1]})."
+            f"init has {start.shape[0]} rows for {start.shape[1]} features; give at most as many."
         )
     if start.shape[0] != n_components:
-        raise ValueError(
-            f"the preferred dimensionality of the projected space `n_components` ({n_components}) "
-            f"does not match the output dimensionality of `init` ({start.shape[0]})."
-        )
+        raise ValueError(f"n_components={n_components}, but init has {start.shape[0]} rows.")
     return start
 
 
@@ -108,8 +101,8 @@ def prior_metric(
     if isinstance(prior, str):
         if prior not in PRIORS:
             raise ValueError(
-                f"`{name}` must be one of {', '.join(map(repr, PRIORS))} or a numpy array of shape "
-                f"(n_features, n_features); got {prior!r}."
+                f"{name}={prior!r} is unknown; use {', '.join(map(repr, PRIORS))} or a matrix of "
+                "shape (n_features, n_features)."
             )
         if prior == "identity":
             return np.eye(d)
@@ -118,16 +111,13 @@ def prior_metric(
         return _inverse_covariance(points, name, strict)
     matrix: FloatArray = check_array(prior, dtype=np.float64)
     if matrix.shape != (d, d):
-        raise ValueError(
-            f"the input dimensionality {matrix.shape} of the given matrix `{name}` must "
-            f"match the dimensionality of the given inputs ({d})."
-        )
+        raise ValueError(f"{name} is of shape {matrix.shape}, but the points have {d} features.")
     if not np.allclose(matrix, matrix.T):
-        raise ValueError(f"`{name}` is not symmetric.")
+        raise ValueError(f"{name} is no metric: it is not symmetric.")
     smallest = _smallest_share(matrix, name)
     if strict and smallest <= 1e-12:
         raise np.linalg.LinAlgError(
-            f"`{name}` must be strictly positive definite: it has an eigenvalue that is zero."
+            f"{name} has an eigenvalue of zero, and this learner needs its inverse."
         )
     return matrix
 
@@ -136,7 +126,7 @@ def _smallest_share(matrix: FloatArray, name: str) -> float:
     values = np.linalg.eigvalsh(matrix)
     share = float(values[0] / max(np.abs(values).max(), np.finfo(float).tiny))
     if share < -1e-9:
-        raise ValueError(f"`{name}` must be positive semidefinite; it has negative eigenvalues.")
+        raise ValueError(f"{name} is no metric: it has negative eigenvalues.")
     return share
 
 
@@ -144,9 +134,8 @@ def _inverse_covariance(points: FloatArray, name: str, strict: bool) -> FloatArr
     covariance = np.atleast_2d(np.cov(np.unique(points, axis=0), rowvar=False))
     if strict and _smallest_share(covariance, name) <= 1e-12:
         raise np.linalg.LinAlgError(
-            "unable to get a true inverse of the covariance matrix since it is not definite. Try "
-            f"another `{name}`, or an algorithm that does not require the `{name}` to be strictly "
-            "positive definite."
+            "the covariance of these points has no inverse, because features depend on each other; "
+            f"choose another {name}, or reduce the features by PCA first."
         )
     inverse: FloatArray = pinvh(covariance)
     return inverse

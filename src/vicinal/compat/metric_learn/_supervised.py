@@ -96,7 +96,7 @@ class LMNN(SupervisedLearner):
         start = initial_map(n_components, X, codes, self.init, self.random_state, classes=True)
         if counts.min() <= self.n_neighbors:
             raise ValueError(
-                f"not enough class labels for specified k (smallest class has {counts.min()}): "
+                f"a class has {counts.min()} points only: "
                 f"n_neighbors={self.n_neighbors} needs one point more in every class, but "
                 f"n_samples={len(X)} and n_features={X.shape[1]}."
             )
@@ -399,7 +399,7 @@ class SCML_Supervised(_BaseSCML, SupervisedLearner):
         X, y = read_points(self, X, y, reset=True, labels=True)
         for name in ("k_genuine", "k_impostor"):
             if not isinstance(getattr(self, name), (int, np.integer)):
-                raise ValueError(f"{name} should be an integer, got {getattr(self, name)!r}.")
+                raise ValueError(f"{name} takes a whole number, got {getattr(self, name)!r}.")
         basis = self._check_scml(X.shape[1])
         codes = _labels(y)
         triplets = Constraints(codes).generate_knntriplets(X, self.k_genuine, self.k_impostor)

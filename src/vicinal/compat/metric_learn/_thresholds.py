@@ -15,14 +15,12 @@ def check_calibration(strategy: Any, min_rate: Any, beta: Any) -> None:
     """Refuse a strategy that is none, and the settings it needs where they make no sense."""
     if strategy not in STRATEGIES:
         raise ValueError(
-            f"strategy can either be {', '.join(map(repr, STRATEGIES))}; got {strategy!r} instead."
+            f"strategy={strategy!r} is unknown; use {', '.join(map(repr, STRATEGIES))}."
         )
     if strategy in ("max_tpr", "max_tnr") and not (_is_number(min_rate) and 0 <= min_rate <= 1):
-        raise ValueError(
-            f"parameter min_rate must be a number in [0, 1] for {strategy}; got {min_rate!r}."
-        )
+        raise ValueError(f"{strategy} needs a min_rate between 0 and 1, got {min_rate!r}.")
     if strategy == "f_beta" and not _is_number(beta):
-        raise ValueError(f"parameter beta must be a real number, got {beta!r}.")
+        raise ValueError(f"beta takes a number, got {beta!r}.")
 
 
 def _is_number(value: Any) -> bool:

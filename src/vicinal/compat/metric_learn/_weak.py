@@ -106,9 +106,9 @@ def _distance_bounds(points: FloatArray, bounds: Any) -> FloatArray:
         np.asarray(bounds, float), ensure_2d=False, ensure_min_samples=0, ensure_min_features=0
     )
     if checked.shape != (2,):
-        raise ValueError("`bounds` should be an array-like of two elements.")
+        raise ValueError("bounds are two numbers, the lower one first.")
     if checked[0] > checked[1]:
-        raise ValueError("`bounds` must be such that bounds[0] <= bounds[1].")
+        raise ValueError("the first of the two bounds is larger than the second; swap them.")
     checked = checked.copy()
     checked[checked == 0] = 1e-9
     return checked
@@ -323,32 +323,29 @@ class _BaseSCML(MahalanobisMixin):
         for name in ("gamma", "beta"):
             value = getattr(self, name)
             if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
-                raise ValueError(f"{name} must be a number, instead it is of type {type(value)}.")
+                raise ValueError(f"{name} takes a number, got {value!r}.")
         if not isinstance(self.max_iter, (int, np.integer)):
-            raise ValueError(f"max_iter must be an integer, instead it is {type(self.max_iter)}.")
+            raise ValueError(f"max_iter takes a whole number, got {self.max_iter!r}.")
         if not isinstance(self.output_iter, (int, np.integer)):
-            raise ValueError(f"output_iter must be an integer, it is {type(self.output_iter)}.")
+            raise ValueError(f"output_iter takes a whole number, got {self.output_iter!r}.")
         if self.output_iter > self.max_iter:
-            raise ValueError("the value of output_iter must be equal or smaller than max_iter.")
+            raise ValueError("output_iter is larger than max_iter, so nothing would be told.")
         if self.n_basis is not None and not isinstance(self.n_basis, (int, np.integer)):
-            raise ValueError(f"n_basis should be an integer, instead it is {type(self.n_basis)}.")
+            raise ValueError(f"n_basis takes a whole number, got {self.n_basis!r}.")
         if isinstance(self.basis, str):
             if self.basis not in self._bases:
                 raise ValueError(
-                    f"`basis` must be one of {', '.join(map(repr, self._bases))} or a numpy array "
-                    f"of shape (n_basis, n_features); got {self.basis!r}."
+                    f"basis={self.basis!r} is unknown; use {', '.join(map(repr, self._bases))} or "
+                    "directions of shape (n_basis, n_features)."
                 )
             return None
         basis: FloatArray = check_array(self.basis, dtype=np.float64)
         if basis.shape[1] != n_features:
             raise ValueError(
-                f"the dimensionality ({basis.shape[1]}) of the provided bases must match the "
-                f"dimensionality of the data ({n_features})."
+                f"basis has directions of {basis.shape[1]} features, and the points {n_features}."
             )
         if self.n_basis is not None and self.n_basis != len(basis):
-            raise ValueError(
-                f"the number of bases ({len(basis)}) and n_basis ({self.n_basis}) must be equal."
-            )
+            raise ValueError(f"n_basis={self.n_basis}, but basis has {len(basis)} directions.")
         return basis
 
     def _learn_scml(self, triplets: FloatArray, basis: FloatArray | None) -> None:
