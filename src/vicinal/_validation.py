@@ -171,7 +171,9 @@ def check_plain_input(estimator: Any, X: AnyArray) -> AnyArray:
 def check_plain_dense_input(estimator: Any, X: AnyArray) -> FloatArray:
     """Return dense X of two rows or more as floats, for a learner that needs no target."""
     refuse_distributed(estimator, X)
+    refuse_disguises(X)
     checked: FloatArray = validate_data(estimator, X, dtype=list(FLOATS), ensure_min_samples=2)
+    refuse_extremes(checked)
     return checked
 
 

@@ -137,7 +137,9 @@ class FaissIndex:
         selector = faiss.IDSelectorNot(within) if outside else within
         parameters = _search_parameters(faiss, self.index, selector)
         with _faiss_threads(faiss, self.n_jobs):
-            squared_distances, indices = self.index.search(rows, k, params=parameters)
+            # Where torch_utils of faiss is loaded, ``search`` no longer takes parameters.
+            search = getattr(self.index, "search_numpy", self.index.search)
+            squared_distances, indices = search(rows, k, params=parameters)
         squared_distances = np.where(indices < 0, np.inf, np.maximum(squared_distances, 0))
         return squared_distances.astype(np.float64), indices
 

@@ -129,6 +129,10 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         """Return whether rows are only compared, so that values of any size will do."""
         return self.metric is None
 
+    def _takes_sparse_rows(self) -> bool:
+        """Return whether sparse rows can be searched or, where there is a metric, tried on it."""
+        return self.metric is not None or self.index == "exact"
+
     def _usual_neighbors(self) -> int:
         usual: int = getattr(self, "n_neighbors", 5)
         return usual
@@ -149,6 +153,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
     ) -> None:
         """Fit the metric, with the parameters meant for it, and index the rows that have weight."""
         check_metric(self.metric)
+        self.n_samples_fit_ = X.shape[0]
         self._rows, self._weights = counted_rows(weights)
         # A frame goes to the metric as given, so that the metric learns its column names.
         X = given if hasattr(given, "columns") and self.metric is not None else X
@@ -162,7 +167,6 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         metric = named_metric(self.metric, self._task(), getattr(self, "n_neighbors", None))
         parameters = self._route(metric, fit_parameters)
         self.metric_ = fit_metric(metric, X, y, getattr(self, "n_neighbors", None), **parameters)
-        self.n_samples_fit_ = given.shape[0] if hasattr(given, "shape") else len(given)
         self._build_index(X)
         self._finish_fit()
 
@@ -219,7 +223,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         return indices if self._rows is None else self._rows[indices]
 
     def _map_queries(self, X: AnyArray) -> AnyArray:
-        checked = check_transform_input(self, X)
+        checked = check_transform_input(self, X, accept_sparse=self._takes_sparse_rows())
         return map_queries(self.metric_, X if hasattr(X, "columns") and self.metric_ else checked)
 
     def _training_queries(self) -> AnyArray:
@@ -260,7 +264,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         if isinstance(self.metric, BaseEstimator):
             tags.input_tags.sparse = get_tags(self.metric).input_tags.sparse
         else:
-            tags.input_tags.sparse = self.metric is None and self.index == "exact"
+            tags.input_tags.sparse = self.metric is None and self._takes_sparse_rows()
         return tags
 
 

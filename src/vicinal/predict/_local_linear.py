@@ -105,6 +105,9 @@ class LocalLinearRegressor(NeighborsRegressor):
     def _searches_only(self) -> bool:
         return False  # planes are made of products
 
+    def _takes_sparse_rows(self) -> bool:
+        return self.metric is not None
+
     def _usual_neighbors(self) -> int:
         return self.n_neighbors_
 

@@ -36,6 +36,7 @@ PEERS = {
     "sklearn.discriminant_analysis": ("LinearDiscriminantAnalysis",),
     "sklearn.frozen": ("FrozenEstimator",),
     "sklearn.impute": ("SimpleImputer",),
+    "sklearn.linear_model": ("LogisticRegression",),
     "sklearn.neighbors": ("NeighborhoodComponentsAnalysis",),
     "sklearn.pipeline": ("Pipeline",),
     "sklearn.preprocessing": ("MinMaxScaler", "StandardScaler"),

@@ -49,7 +49,11 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
         self
         """
         rows, self.classes_, self._codes = check_classification_input(
-            self, X, y, accept_sparse=True, any_scale=self._searches_only()
+            self,
+            X,
+            y,
+            accept_sparse=self._takes_sparse_rows(),
+            any_scale=self._searches_only(),
         )
         weights = row_weights(sample_weight, self.class_weight, self.classes_, self._codes)
         self._fit_rows(
@@ -93,7 +97,11 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
         self
         """
         rows, self._targets = check_regression_input(
-            self, X, y, accept_sparse=True, any_scale=self._searches_only()
+            self,
+            X,
+            y,
+            accept_sparse=self._takes_sparse_rows(),
+            any_scale=self._searches_only(),
         )
         weights = check_weights(sample_weight, rows.shape[0])
         self._fit_rows(
