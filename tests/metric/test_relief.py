@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 from tests.oracles import relief
 
 from vicinal import ReliefF
+from vicinal._validation import LARGEST_VALUE, SMALLEST_VALUE
 from vicinal.metric._relief import diagonal_map
 from vicinal.metric.starts import feature_scale, relieff_weights
 
@@ -92,7 +93,14 @@ def test_the_map_is_the_root_of_the_positive_weights_scaled_to_one():
     learner = ReliefF().fit(X, y)
     weights = np.maximum(learner.feature_weights_, 0)
     assert learner.components_ == pytest.approx(np.diag(np.sqrt(weights / weights.max())))
-    assert learner.feature_relevance_ == pytest.approx(weights / weights.sum())
+
+
+def test_relevance_is_the_share_in_the_squared_distances_of_the_rows():
+    X, y = load_iris(return_X_y=True)
+    learner = ReliefF().fit(X, y)
+    mapped = learner.transform(X)
+    squares = ((mapped[:, None] - mapped[None]) ** 2).sum(axis=(0, 1))
+    assert learner.feature_relevance_ == pytest.approx(squares / squares.sum())
 
 
 def test_n_components_keeps_the_strongest_features_in_order():
@@ -154,10 +162,23 @@ def test_scale_and_offset_of_a_feature_do_not_matter(dtype):
 def test_the_largest_and_smallest_numbers_are_no_trouble():
     rng = np.random.default_rng(7)
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
-    X[:, 1] *= 1e-300
-    X[0, 2], X[1, 2] = 1.7e308, -1.7e308
-    weights = ReliefF().fit(X, y).feature_weights_
-    assert np.isfinite(weights).all()
+    X /= np.abs(X).max(axis=0)
+    plain = ReliefF().fit(X, y).feature_weights_
+    X[:, 1] *= SMALLEST_VALUE
+    X[:, 2] *= LARGEST_VALUE
+    learner = ReliefF().fit(X, y)
+    assert learner.feature_weights_ == pytest.approx(plain)
+    assert np.isfinite(learner.feature_relevance_).all()
+
+
+@pytest.mark.parametrize("size", [0.5 * SMALLEST_VALUE, 2 * LARGEST_VALUE])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_numbers_beyond_the_largest_and_smallest_taken_are_refused(size, task):
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    X[:, 1] *= size / np.abs(X[:, 1]).max()
+    with pytest.raises(ValueError, match=r"size .* in column 1.*rescale"):
+        ReliefF(task=task).fit(X, y)
 
 
 def test_a_class_of_one_has_no_hits_and_is_still_a_miss():

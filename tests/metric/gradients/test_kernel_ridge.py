@@ -13,7 +13,7 @@ from sklearn.kernel_ridge import KernelRidge
 from vicinal import EGOP, EJOP
 from vicinal.metric.gradients import _kernel_ridge as kernel_ridge
 from vicinal.metric.gradients._candidates import affordable_points, candidates
-from vicinal.metric.gradients._choice import split_halves, two_regressions
+from vicinal.metric.gradients._choice import prediction_errors, split_halves, two_regressions
 from vicinal.metric.gradients._evaluation import fit_smoother, gradients_at
 from vicinal.metric.gradients._smoother import Smoother
 from vicinal.metric.gradients._targets import class_targets, real_targets
@@ -108,6 +108,13 @@ def test_of_regressions_the_one_of_least_leave_one_out_error_and_a_less_smooth_o
             X[rows], targets.values[rows, None], setting[:1], setting[1:]
         )[0]
     assert (best.bandwidth, best.ridge) == min(errors, key=errors.__getitem__)
+
+
+def test_metrics_with_the_same_neighbours_tie_to_the_last_bit_whatever_their_order():
+    X, y, _ = data(n=100)
+    halves = split_halves(X, real_targets(y), np.arange(100), 50, np.random.RandomState(0))
+    by_first, by_last = (prediction_errors(np.diag(a), halves, 0) for a in ([9, 1, 1], [1, 1, 9]))
+    np.testing.assert_array_equal(by_first, by_last)
 
 
 def test_a_given_ridge_stays_as_it_is():

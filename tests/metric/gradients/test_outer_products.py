@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import subspace_angles
@@ -524,6 +524,7 @@ def test_every_estimator_and_iteration_passes_scikit_learns_checks():
 
 @pytest.mark.parametrize("estimator", ["analytic", "local-linear", "kernel-ridge", "difference"])
 @given(seed=st.integers(0, 2**16))
+@example(seed=209)  # two ridges have the same neighbours, in another order
 @settings(max_examples=8)
 def test_a_row_given_twice_and_a_row_weighed_twice_are_the_same(estimator, seed):
     rng = np.random.default_rng(seed)
