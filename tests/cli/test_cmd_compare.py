@@ -191,7 +191,9 @@ def test_nothing_measured_of_what_was_asked_is_a_failure(run, tmp_path):
 def test_bad_input_is_refused_in_words_before_any_work(run, tmp_path, arguments, words):
     table(tmp_path / "t.csv")
     (tmp_path / "missing_value.csv").write_text("good,kind\n1,x\n,y\n3,x\n")
-    (tmp_path / "numbers.csv").write_text("x,y\n" + "".join(f"{i},{i / 7}\n" for i in range(30)))
+    (tmp_path / "numbers.csv").write_text(
+        "x,y\n" + "".join(f"{i % 7},{i / 7}\n" for i in range(30))
+    )
     code, out, err = run(*arguments)
     assert code == 2, err
     assert words in " ".join((out + err).split())

@@ -225,7 +225,9 @@ def test_what_is_piped_is_plain(fruit, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
-    assert done.stdout.count("\n") == 3
+    starts = ("euclidean, k = 5", "error on 15 held-out", "note: read 2 numbers", "model: ")
+    lines = done.stdout.splitlines()
+    assert [line.startswith(start) for line, start in zip(lines, starts, strict=True)] == [True] * 4
 
 
 def test_a_map_that_is_not_linear_claims_no_weights_of_features(run, tmp_path):

@@ -93,8 +93,9 @@ def test_warnings_become_notes_told_once():
     assert record["notes"] == ["only a few rows were used"]
 
 
-def test_the_note_of_a_sampled_nca_reaches_the_record():
-    (record,), _ = measure(classes_of(), "nca", parameters={"max_samples": 50, "max_iter": 2})
+def test_the_note_of_a_sampled_mlr_reaches_the_record():
+    parameters = {"max_samples": 50, "max_iter": 2, "C": 1.0}
+    (record,), _ = measure(classes_of(), "mlr", parameters=parameters)
     assert any("random 50 of 142 rows" in note for note in record["notes"])
 
 

@@ -22,6 +22,7 @@ ESTIMATORS = [
     vicinal.KNNRegressor(),
     vicinal.KNNRegressor(metric=vicinal.EGOP(random_state=0)),
     vicinal.LocalLinearRegressor(),
+    vicinal.NearestNeighbors(),
     vicinal.RadiusClassifier(),
     vicinal.RadiusRegressor(),
 ]

@@ -69,6 +69,7 @@ def test_the_distributed_fit_is_the_fit_in_memory(learner, target):
         da.from_array(y, chunks=300),
     )
     assert_same_fit(found, expected)
+    np.testing.assert_allclose(found.feature_spread_, X.std(axis=0), rtol=1e-10)
     if hasattr(expected, "classes_"):
         np.testing.assert_array_equal(found.classes_, expected.classes_)
 

@@ -74,6 +74,7 @@ def test_the_mean_is_that_of_fits_in_memory_to_the_partitions(learner, n_starts,
     expected = mean_by_hand(learner, parts_of(X, y), seed=7, n_starts=n_starts, **given)
     assert_allclose(mean.get_mahalanobis_matrix(), expected, rtol=1e-6, atol=1e-9)
     assert_array_equal(mean.classes_, [0, 1, 2])
+    assert_allclose(mean.feature_spread_, X.std(axis=0), rtol=1e-10)
     assert mean.n_features_in_ == 13
     assert hasattr(mean, "n_iter_") == hasattr(clone(learner).fit(X, y), "n_iter_")
 
@@ -85,6 +86,7 @@ def test_one_partition_is_the_fit_in_memory():
     found = fit_distributed(clone(mean), *chunked(X, y, rows=len(X)))
     assert_allclose(found.components_, expected.components_, rtol=1e-8)
     assert found.n_iter_ == expected.n_iter_
+    assert_allclose(found.feature_relevance_, expected.feature_relevance_, rtol=1e-7)
 
 
 def test_frames_with_empty_partitions_class_names_and_single_precision():
@@ -231,6 +233,7 @@ def test_many_rows_are_chosen_on_a_sample_and_rare_classes_are_not_forgotten():
 
     auto = fit_distributed(AutoMetric([Noted()], random_state=0), *chunked(X, y, 4000))
     assert sorted(seen) == [3750, 4000, 4000, 4000, 5000]
+    assert_allclose(auto.feature_spread_, X.std(axis=0), rtol=1e-10)
     assert_array_equal(auto.classes_, [0, 1, 2])
 
 

@@ -77,6 +77,13 @@ def test_copies_are_left_out_with_a_warning():
         ITML().fit_pairs(pairs, [1, 1, -1, -1])
 
 
+def test_pairs_drawn_from_copies_are_left_out_without_a_word():
+    X, y = load_iris(return_X_y=True)
+    twice, labels = np.repeat(X[::10], 2, axis=0), np.repeat(y[::10], 2)
+    learner = ITML(gamma=0.1, prior="identity", random_state=0).fit(twice, labels)
+    assert np.isfinite(learner.components_).all()
+
+
 def test_a_matrix_that_is_no_metric_is_projected_with_a_warning():
     with pytest.warns(UserWarning, match="negative eigenvalue"):
         root = factor(np.diag([1.0, -0.5]))

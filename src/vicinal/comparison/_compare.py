@@ -145,7 +145,10 @@ def _find_rows(
     if isinstance(X, str | os.PathLike):
         if groups is not None:
             if not isinstance(groups, str):
-                raise ValueError("groups of a file are a column, by its name.")
+                raise ValueError(
+                    f"groups as values are for arrays and frames; for {os.fspath(X)!r} give the "
+                    f"name of a column, got a {type(groups).__name__}."
+                )
             roles = replace(roles, groups=groups)
         options: dict[str, Any] = {"task": task, "impute": impute, "limit": limit}
         source = find_source(os.fspath(X), target=y, roles=roles, **options)

@@ -97,8 +97,9 @@ class ITML(MetricLearner):
     -----
     Time O(d²) a projection, memory O(d² + n d). Departures from the source: the step of a
     projection is γ/(γ+1) (1/p − 1/ξ), which makes distance and slack meet for every γ (the printed
-    one does so for γ = 1 only); pairs of equal rows, which no metric can move, are left out with a
-    warning; where the rows are fewer than the features the metric is learned in their span.
+    one does so for γ = 1 only); pairs of equal rows, which no metric can move, are left out, with a
+    warning where they were given; where the rows are fewer than the features the metric is learned
+    in their span.
 
     References
     ----------
@@ -179,6 +180,7 @@ class ITML(MetricLearner):
             ends = frame.enter(pairs.reshape(-1, pairs.shape[2]).astype(np.float64))
             gaps = ends[::2] - ends[1::2]
             self.gamma_ = 1.0 if isinstance(self.gamma, str) else float(self.gamma)
+            _warn_of_copies(drop_copies(gaps)[1])
             split = (gaps[labels == 1], gaps[labels == -1])
             metric = self._solve(split, root, inside, self.gamma_)
         self.prior_ = prior if isinstance(prior, str) else "array"
@@ -235,15 +237,7 @@ class ITML(MetricLearner):
         gamma: float,
     ) -> FloatArray:
         """Return the factor of the metric for pairs, from the factor of the prior."""
-        near, same = drop_copies(gaps[0])
-        far, equal = drop_copies(gaps[1])
-        if same + equal:
-            warnings.warn(
-                f"{same + equal} pairs are of equal rows, which no metric can move, and were left "
-                "out. Drop copies from the data, or pairs of them.",
-                UserWarning,
-                stacklevel=4,
-            )
+        near, far = (drop_copies(kind)[0] for kind in gaps)
         bounds = self.bounds or percentile_bounds(points @ root.T)
         self.bounds_ = (float(bounds[0]), float(bounds[1]))
         constraints = PairBounds(near, far, *self.bounds_)
@@ -256,6 +250,17 @@ class ITML(MetricLearner):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _warn_of_copies(n_copies: int) -> None:
+    """Tell of pairs given that no metric can move; of those drawn, fit is the only author."""
+    if n_copies:
+        warnings.warn(
+            f"{n_copies} pairs are of equal rows, which no metric can move, and were left out. "
+            "Drop them from the pairs.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def percentile_bounds(mapped: FloatArray, most: int = 2000) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._validation import feature_spread
 from vicinal.metric.gradients import mergeable
 from vicinal.metric.gradients.mergeable import Estimate
 
@@ -42,14 +43,16 @@ def as_vector(chunk: Any) -> AnyArray:
 class Census:
     """Counts, sums and distinct targets of chunks; those of several merge.
 
-    ``sizes`` are the chunks' rows, ``row`` (1, d) one of them; ``distinct`` the sorted distinct
-    targets, at most MOST_DISTINCT, with their ``counts``; ``mean`` and ``spread`` (Σ(y − mean)²)
-    are 0 for targets that are no numbers.
+    ``sizes`` are the chunks' rows, ``row`` (1, d) one of them; ``sums`` and ``scatter`` (d,) are
+    Σ x and Σ (x − mean)² of each feature; ``distinct`` are the sorted distinct targets, at most
+    MOST_DISTINCT, with their ``counts``; ``mean`` and ``spread`` (Σ(y − mean)²) are 0 for targets
+    that are no numbers.
     """
 
     sizes: tuple[int, ...]
     row: FloatArray
     sums: FloatArray
+    scatter: FloatArray
     distinct: AnyArray
     counts: IntArray
     mean: float
@@ -60,6 +63,11 @@ class Census:
         """Rows of all chunks."""
         return sum(self.sizes)
 
+    @property
+    def feature_spread(self) -> FloatArray:
+        """The standard deviation of each feature over the rows of all chunks, (d,)."""
+        return np.sqrt(self.scatter / max(self.n_rows, 1))
+
     def merge(self, other: Census) -> Census:
         """Return the facts about both."""
         n, m = self.n_rows, other.n_rows
@@ -67,10 +75,12 @@ class Census:
         distinct, places = np.unique(both, return_inverse=True)
         counts = np.bincount(places, np.concatenate([self.counts, other.counts]))
         gap = other.mean - self.mean
+        shift = other.sums / max(m, 1) - self.sums / max(n, 1)
         return Census(
             self.sizes + other.sizes,
             self.row if n else other.row,
             self.sums + other.sums,
+            self.scatter + other.scatter + shift**2 * n * m / max(n + m, 1),
             distinct[:MOST_DISTINCT],
             counts[:MOST_DISTINCT].astype(np.int64),
             self.mean + gap * m / max(n + m, 1),
@@ -93,8 +103,10 @@ def take_census(X: Any, y: Any, number: int) -> Census:
     mean = float(values.mean(dtype=np.float64)) if numeric and len(values) else 0.0
     spread = float(np.sum((values.astype(np.float64) - mean) ** 2)) if numeric else 0.0
     sums = rows.sum(axis=0, dtype=np.float64)
+    scatter = feature_spread(rows) ** 2 * len(rows) if len(rows) else np.zeros_like(sums)
     kept = slice(MOST_DISTINCT)
-    return Census((len(rows),), rows[:1], sums, distinct[kept], counts[kept], mean, spread)
+    facts = (distinct[kept], counts[kept], mean, spread)
+    return Census((len(rows),), rows[:1], sums, scatter, *facts)
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,7 @@ def _read_targets(estimator: GradientMetric, shards: Shards) -> tuple[sums_of.Ta
     census = shards.census
     rows, few = typical_rows(census, shards.names)
     targets, options = mergeable.read_input(estimator, rows, few)
+    estimator.feature_spread_ = census.feature_spread  # of all rows, not of the few
     many = len(census.distinct) >= sums_of.MOST_DISTINCT
     if not targets.is_real:
         if many:

@@ -153,6 +153,7 @@ def _without_failed(parts: Sequence[PartFit]) -> list[PartFit]:
 def _keep_mean(estimator: MeanMetric, parts: list[PartFit], census: Census, names: Any) -> None:
     """Set what a fit in memory sets, but for the members, whose rows lie elsewhere."""
     X, y = check_target_input(estimator, *typical_rows(census, names))
+    estimator.feature_spread_ = census.feature_spread  # of all rows, not of the typical
     target = read_target(y)
     if target.classes is not None:
         estimator.classes_ = target.classes
@@ -181,6 +182,7 @@ def fit_choice(estimator: AutoMetric, shards: Shards, n_reference: int | None) -
     for name, value in vars(chooser).items():
         if name.endswith("_"):
             setattr(estimator, name, value)
+    estimator.feature_spread_ = shards.census.feature_spread
     if target.classes is not None:
         estimator.classes_ = target.classes  # the sample may miss a rare one
     estimator.metric_ = fits if len(fits) > 1 else fits[0]
