@@ -64,6 +64,8 @@ def one_blas_thread() -> Iterator[None]:
     # The limit is the process's, not the thread's: the first caller sets it and the last lifts it,
     # or two overlapping searches would restore each other's limit.
     global _users, _limit
+    # A library on OpenMP counts threads for each caller, so every caller tells it.
+    own = _blas().select(threading_layer="openmp").limit(limits=1)
     with _lock:
         _users += 1
         if _users == 1:
@@ -78,6 +80,7 @@ def one_blas_thread() -> Iterator[None]:
                 _take_control()
                 _limit.restore_original_limits()
                 _take_control()  # and leave it to the next, whoever that is
+        own.restore_original_limits()
 
 
 def _take_control() -> None:

@@ -252,7 +252,9 @@ def test_column_names_reach_a_chosen_metric():
 
 @pytest.fixture(scope="module")
 def client():
+    # Tasks stay where their rows are, so that it is known what a lost worker takes along.
     with (
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
         LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,

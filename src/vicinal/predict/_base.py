@@ -130,8 +130,8 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         return self.metric is None
 
     def _takes_sparse_rows(self) -> bool:
-        """Return whether sparse rows can be searched or, where there is a metric, tried on it."""
-        return self.metric is not None or self.index == "exact"
+        """Return whether sparse rows can be searched, or tried on a metric or an index."""
+        return True
 
     def _usual_neighbors(self) -> int:
         usual: int = getattr(self, "n_neighbors", 5)
@@ -264,7 +264,8 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         if isinstance(self.metric, BaseEstimator):
             tags.input_tags.sparse = get_tags(self.metric).input_tags.sparse
         else:
-            tags.input_tags.sparse = self.metric is None and self._takes_sparse_rows()
+            searched = self.metric is None and self.index == "exact"
+            tags.input_tags.sparse = searched and self._takes_sparse_rows()
         return tags
 
 

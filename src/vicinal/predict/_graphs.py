@@ -35,7 +35,7 @@ class NeighborGraphs:
 
         Returns
         -------
-        csr_matrix of shape (m, n_samples_fit_)
+        csr_matrix of shape (m, n)
         """
         check_choice("mode", mode, MODES)
         distances, indices = self.kneighbors(X, n_neighbors)
@@ -63,7 +63,7 @@ class NeighborGraphs:
 
         Returns
         -------
-        csr_matrix of shape (m, n_samples_fit_)
+        csr_matrix of shape (m, n)
         """
         check_choice("mode", mode, MODES)
         distances, indices = self.radius_neighbors(X, radius)

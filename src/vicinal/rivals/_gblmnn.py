@@ -76,10 +76,10 @@ class GBLMNN(MetricLearner):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         L, the linear part.
-    tree_features_, tree_thresholds_ : ndarrays of shape (n_iter_, 2**max_depth − 1)
+    tree_features_, tree_thresholds_ : ndarrays of shape (n_trees, 2**max_depth − 1)
         The questions of the trees, level by level, about features in standard units
         (``tree_centre_``, ``tree_scale_``).
-    tree_leaves_ : ndarray of shape (n_iter_, 2**max_depth, n_components)
+    tree_leaves_ : ndarray of shape (n_trees, 2**max_depth, n_components)
     classes_ : ndarray of shape (R,)
     n_iter_ : int
         Trees.
