@@ -342,7 +342,9 @@ def test_rows_that_only_a_lost_worker_held_are_left_out(client):
         for i in range(2)
     )
     learner = MeanMetric(KillingLDA(parts[1][0][0, 0]), n_starts=1)
-    with pytest.warns(UserWarning, match="1 of 3 partitions could not be fitted"):
+    with pytest.warns(UserWarning, match=r"[12] of 3 partitions could not be fitted"):
         fit_distributed(learner, X, y, client=client)
-    expected = mean_by_hand(LDA(), [parts[0], parts[2]], seed=0)
-    assert_allclose(learner.get_mahalanobis_matrix(), expected, rtol=1e-6, atol=1e-9)
+    # Which worker meets the deadly rows is the scheduler's choice; it takes its other rows along.
+    left = [mean_by_hand(LDA(), some, seed=0) for some in (parts[::2], parts[:1], parts[2:])]
+    found = learner.get_mahalanobis_matrix()
+    assert any(np.allclose(found, mean, rtol=1e-6, atol=1e-9) for mean in left)
