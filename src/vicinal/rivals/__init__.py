@@ -1,8 +1,7 @@
-"""Rivals: learners of other authors under the same surface, by adapters where a library has them.
+"""Rivals: learners of other authors, written from their papers under the surface all learners have.
 
-A rival is fitted by the code its users trust, where such code is kept up; this package then only
-gives it the verbs and the fitted attributes every metric learner here has. The others are written
-anew from their papers.
+One paper, one file, and a test of the same name; what several share (pairs drawn from classes,
+priors, soft neighbours, rankings, trees) has a file of its own.
 """
 
 from __future__ import annotations
