@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._kernels._lmnn import push, target_squared_distances
@@ -259,11 +259,6 @@ class GBLMNN(MetricLearner):
 
         boosting.run(self.n_trees, watch)
         return curve
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 class Boosting:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._kernels._bregman import project_pairs
 from vicinal._threads import one_blas_thread
@@ -245,11 +245,6 @@ class ITML(MetricLearner):
             root.T @ root, constraints, gamma, self.max_iter, float(self.tol)
         )
         return factor(metric)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def _warn_of_copies(n_copies: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
@@ -17,7 +17,7 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import Step, make_frame, minimise
+from vicinal.metric.descent import make_frame, minimise
 from vicinal.rivals._constraints import check_tuples, draw_pairs, tuples_span
 from vicinal.rivals._itml import factor
 from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
@@ -178,22 +178,13 @@ class LSML(MetricLearner):
         objective = SquaredResiduals(near / size, far / size, weights, float(self.regularization))
         lines = Lines("LSML", self.verbose, self.max_iter)
 
-        def told(step: Step) -> bool:
-            lines.tell(step.iteration, step.loss)
-            return False
-
         start = np.eye(near.shape[1])
         inner, self.loss_curve_ = minimise(
-            objective, start, max_iter=self.max_iter, tol=self.tol, watch=told
+            objective, start, max_iter=self.max_iter, tol=self.tol, listener=lines
         )
         self.n_iter_ = max(1, len(self.loss_curve_) - 1)
         learned = inner @ root
         return factor(learned.T @ learned)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 class SquaredResiduals:

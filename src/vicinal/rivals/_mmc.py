@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
@@ -20,7 +20,7 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import Frame, Step, make_frame, minimise
+from vicinal.metric.descent import Frame, make_frame, minimise
 from vicinal.rivals._constraints import check_pair_labels, check_tuples, draw_pairs, tuples_span
 from vicinal.rivals._itml import factor
 from vicinal.rivals._labelled import frame_rows
@@ -177,23 +177,14 @@ class MMC(MetricLearner):
         whitening = (directions / np.sqrt(values)).T
         lines = Lines("MMC", self.verbose, self.max_iter)
 
-        def told(step: Step) -> bool:
-            lines.tell(step.iteration, step.loss)
-            return False
-
         objective = MeanSeparation(far @ whitening.T)
         start = np.eye(len(scatter)) / np.sqrt(len(scatter))
         inner, self.loss_curve_ = minimise(
-            objective, start, max_iter=self.max_iter, tol=self.tol, watch=told
+            objective, start, max_iter=self.max_iter, tol=self.tol, listener=lines
         )
         self.n_iter_ = max(1, len(self.loss_curve_) - 1)
         learned = inner @ whitening / np.linalg.norm(inner)
         return factor(learned.T @ learned)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def flat_frame(frame: Frame) -> Frame:

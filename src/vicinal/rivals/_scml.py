@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -211,11 +211,6 @@ class SCML(MetricLearner):
         used = weights > 0
         scaled = np.sqrt(weights[used])[:, None] * basis[used]
         return scaled if used.sum() <= basis.shape[1] else factor(scaled.T @ scaled)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def local_discriminants(

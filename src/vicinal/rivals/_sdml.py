@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.covariance import graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
@@ -178,11 +178,6 @@ class SDML(MetricLearner):
                 'or "auto".'
             )
         return float(self.balance)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def prior_covariance(prior: str, points: FloatArray) -> FloatArray:
