@@ -107,9 +107,10 @@ class MLNG(MetricLearner):
     Notes
     -----
     What is left open ("auto" of ``init``, ``learning_rate`` and, with a regulariser,
-    ``regularization``) is chosen by successive halving on inner splits of 75 and 25 % of at most
-    5,000 rows, repeated up to four times where rows are few; weights, costs and groups count there
-    too. The metric is then learned from all rows with the one setting and as many epochs.
+    ``regularization``) is chosen by successive halving on inner splits: at most 5,000 rows are cut
+    into four folds, and one of them after another is held out until 1,250 rows have been voted on
+    by the rest, or all have. Weights, costs and groups count there too. The metric is then learned
+    from all rows with the one setting and as many epochs.
     Time O(n (d p + R k + k³)) an epoch, O(n² p) an exact search for candidates, O(n p log n) an
     approximate one; memory O(n · candidates).
     Departures from the source: exact inference instead of the printed greedy one, Adam on a factor
