@@ -21,7 +21,7 @@ from vicinal._validation import (
 )
 from vicinal.metric import MetricLearner
 from vicinal.metric.descent import Frame, make_frame, minimise
-from vicinal.rivals._constraints import check_pair_labels, check_tuples, draw_pairs, tuples_span
+from vicinal.rivals._constraints import check_pair_labels, check_tuples, draw_gaps, tuples_span
 from vicinal.rivals._itml import factor
 from vicinal.rivals._labelled import frame_rows
 from vicinal.rivals._progress import Lines
@@ -110,15 +110,12 @@ class MMC(MetricLearner):
         check_at_least_two_classes(self, self.classes_)
         self._check()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        wanted = self.n_constraints or min(20 * len(self.classes_) ** 2, 20 * len(X))
         with one_blas_thread():
             rows = frame_rows(X, codes)
             frame, inside = rows.frame, rows.X
             if self.diagonal:  # weights are of the features, not of directions of the span
                 frame, inside = flat_frame(frame), flat_frame(frame).enter(X.astype(np.float64))
-            pairs = draw_pairs(codes, wanted, rng)
-            near, far = (inside[p[:, 0]] - inside[p[:, 1]] for p in (pairs.alike, pairs.apart))
-            components = self._solve(near, far)
+            components = self._solve(*draw_gaps(inside, codes, self.n_constraints, rng))
         self.components_ = frame.fold(components).astype(X.dtype, copy=False)
         return self
 

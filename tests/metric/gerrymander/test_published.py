@@ -28,7 +28,9 @@ def subgradient(W: np.ndarray, X: np.ndarray, y: np.ndarray, k: int) -> tuple[fl
         distances[i] = np.inf
         star = inference.best_voting_set(distances, y, y[i], k)
         hat = inference.most_violating_set(distances, y, y[i], k, costs=1 - np.eye(3))
-        total += hat.value + distances[star.indices].sum()
+        assert star is not None
+        assert hat is not None
+        total += hat.value + star.total
         for sign, members in ((1, star.indices), (-1, hat.indices)):
             gradient += sign * gaps[members].T @ gaps[members]
     return total, gradient
