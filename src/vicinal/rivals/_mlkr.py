@@ -6,28 +6,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
-    check_choice,
-    check_components,
-    check_positive,
     check_regression_input,
-    check_whole,
 )
 from vicinal.metric import MetricLearner
 from vicinal.metric.descent import Frame, Listener, make_frame
-from vicinal.metric.starts import check_map, principal_map
+from vicinal.metric.starts import principal_map
 from vicinal.rivals._labelled import choose_held_out
 from vicinal.rivals._nca import (
-    MOST_COMPONENTS,
     PERPLEXITY,
-    SOLVERS,
     SoftOptions,
     descend_softly,
     neighbour_shares,
+    plain_start,
+    soft_options,
 )
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._soft_neighbors import pair_distances, scale_to_perplexity
@@ -132,7 +128,10 @@ class MLKR(MetricLearner):
             rows = TargetRows(
                 frame.enter(X.astype(np.float64, copy=False)), scale_targets(y), frame
             )
-            components = self._learn(rows, self._options(rows))
+            options = soft_options(self, X, rows, INITS, FEW_ROWS)
+            if isinstance(options.init, str) and options.init == "auto":
+                options = replace(options, init=plain_start(options, rows.X.shape[1]))
+            components = self._learn(rows, options)
         self.components_ = frame.fold(components).astype(X.dtype, copy=False)
         return self
 
@@ -153,32 +152,6 @@ class MLKR(MetricLearner):
         components, self.loss_curve_ = rows.descend(options, lines)
         self.n_iter_ = max(1, len(self.loss_curve_) - (options.solver == "full-batch"))
         return components
-
-    def _options(self, rows: TargetRows) -> SoftOptions:
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("early_stopping", self.early_stopping, (True, False))
-        n, width = rows.X.shape
-        d = len(rows.frame.scale)
-        check_components(self.n_components, d)
-        kept = min(self.n_components or min(width, MOST_COMPONENTS), width)
-        init: str | FloatArray
-        if isinstance(self.init, str):
-            check_choice("init", self.init, INITS)
-            plain = "identity" if kept == width else "pca"
-            init = plain if self.init == "auto" else self.init
-        else:
-            init = rows.frame.unfold(check_map(self.init, d, self.n_components))
-        few = n <= FEW_ROWS
-        solver = ("full-batch" if few else "mini-batch") if self.solver == "auto" else self.solver
-        return SoftOptions(
-            n_components=kept,
-            init=init,
-            solver=solver,
-            max_iter=check_whole("max_iter", self.max_iter),
-            tol=check_positive("tol", self.tol, zero=True),
-            n_references=check_whole("n_references", self.n_references),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -211,7 +184,7 @@ class TargetRows:
         start = options.init
         if isinstance(start, str):
             rng = np.random.default_rng(options.seed)
-            p = options.n_components or self.X.shape[1]
+            p = options.n_components
             plain = start == "identity"
             named = self.frame.plain(p) if plain else principal_map(self.X, p, rng)
             start = scale_to_perplexity(named.astype(np.float64), self.X, PERPLEXITY, options.seed)

@@ -47,7 +47,7 @@ RATE = 0.1
 class SoftOptions:
     """What a learner of soft neighbours was told, checked."""
 
-    n_components: int | None
+    n_components: int
     init: str | FloatArray
     solver: str
     max_iter: int
@@ -158,7 +158,7 @@ class NCA(MetricLearner):
         check_at_least_two_classes(self, self.classes_)
         with one_blas_thread():  # or rounding, and with it the result, would depend on threads
             rows = frame_rows(X, codes)
-            options = self._options(rows)
+            options = soft_options(self, X, rows, INITS, FEW_ROWS)
             components = self._learn(rows, options)
         self.components_ = rows.frame.fold(components).astype(X.dtype, copy=False)
         return self
@@ -199,33 +199,6 @@ class NCA(MetricLearner):
         start = soft_start(rows, options)
         return descend_softly(rows.X, self._rule(rows.labels), start, options, listener)
 
-    def _options(self, rows: LabelledRows) -> SoftOptions:
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("early_stopping", self.early_stopping, (True, False))
-        n, width = rows.X.shape
-        init: str | FloatArray
-        if isinstance(self.init, str):
-            check_choice("init", self.init, INITS)
-            init = self.init
-        else:
-            given = check_map(self.init, len(rows.frame.scale), self.n_components)
-            init = rows.frame.unfold(given)
-        check_components(self.n_components, len(rows.frame.scale))
-        kept = self.n_components
-        if kept is None and width > MOST_COMPONENTS:
-            kept = MOST_COMPONENTS
-        few = n <= FEW_ROWS
-        solver = ("full-batch" if few else "mini-batch") if self.solver == "auto" else self.solver
-        return SoftOptions(
-            n_components=None if kept is None else min(kept, width),
-            init=init,
-            solver=solver,
-            max_iter=check_whole("max_iter", self.max_iter),
-            tol=check_positive("tol", self.tol, zero=True),
-            n_references=check_whole("n_references", self.n_references),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-        )
-
 
 @dataclass(frozen=True)
 class SameClass:
@@ -255,13 +228,40 @@ def neighbour_shares(squared_distances: FloatArray) -> FloatArray:
     return shares
 
 
+def soft_options(
+    told: Any, X: AnyArray, rows: Any, inits: tuple[str, ...], few_rows: int
+) -> SoftOptions:
+    """Return what an estimator was told, checked, for rows ``rows.X`` in ``rows.frame``."""
+    check_choice("solver", told.solver, SOLVERS)
+    check_choice("early_stopping", told.early_stopping, (True, False))
+    check_components(told.n_components, X.shape[1])
+    width, init = rows.X.shape[1], told.init
+    if isinstance(init, str):
+        check_choice("init", init, inits)
+    else:
+        init = rows.frame.unfold(check_map(init, X.shape[1], told.n_components))
+    usual = "full-batch" if len(X) <= few_rows else "mini-batch"
+    return SoftOptions(
+        n_components=min(told.n_components or MOST_COMPONENTS, width),
+        init=init,
+        solver=usual if told.solver == "auto" else told.solver,
+        max_iter=check_whole("max_iter", told.max_iter),
+        tol=check_positive("tol", told.tol, zero=True),
+        n_references=check_whole("n_references", told.n_references),
+        seed=int(check_random_state(told.random_state).randint(2**31 - 1)),
+    )
+
+
 def starts_of(options: SoftOptions, rows: LabelledRows) -> list[Any]:
     """Return the starts to try."""
     if not isinstance(options.init, str) or options.init != "auto":
         return [options.init]
-    width = rows.X.shape[1]
-    plain = "identity" if (options.n_components or width) == width else "pca"
-    return [plain, "lda"]
+    return [plain_start(options, rows.X.shape[1]), "lda"]
+
+
+def plain_start(options: SoftOptions, width: int) -> str:
+    """Return the start that knows no targets."""
+    return "identity" if options.n_components == width else "pca"
 
 
 def soft_start(rows: LabelledRows, options: SoftOptions) -> FloatArray:
