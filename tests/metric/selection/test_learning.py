@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from vicinal.metric.descent import Descent, Progress
-from vicinal.metric.selection import choose, learn
-from vicinal.metric.selection._learning import rungs
+from vicinal.metric.selection import Score, choose, learn
+from vicinal.metric.selection._learning import Trial, rungs
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,19 @@ def test_the_setting_with_the_lowest_score_is_chosen_with_its_epoch():
     assert choice.setting == Named("good")
     assert choice.n_epochs == 6
     assert problem.walked == {"bad": 2, "worse": 2, "quick": 4, "good": 8}
+
+
+def test_the_first_epoch_within_a_standard_error_of_the_lowest_score_is_where_to_stop():
+    # Differences of the four rows to the lowest epoch, the last: their mean and standard error
+    # are 0.1 and √(4 · 0.1²)/4 = 0.05, then 0.04 and 0.05.
+    apart = np.array([0.0, 0.2, 0.0, 0.2])
+    losses = {1: 0.5 + apart, 2: 0.5 + apart - 0.06, 3: np.full(4, 0.5)}
+    trial = Trial(Named("one"), [], {epoch: Score(rows) for epoch, rows in losses.items()})
+    assert trial.best == (0.5, 3)
+    assert trial.stop == 2
+    trial.scores[2] = Score(0.5 + apart - 0.04)
+    assert trial.stop == 3
+    assert trial.describe(True)["n_epochs"] == 3
 
 
 def test_all_that_was_tried_is_told_and_one_is_chosen():

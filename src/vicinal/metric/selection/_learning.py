@@ -4,7 +4,8 @@
                                                                                       │
     Learned ◀─ a descent on all rows ◀─ Choice: the setting of lowest score, its epoch ◀┘
 
-Scores are those of held-out rows, kept row by row, so that their noise is known.
+Scores are those of held-out rows, kept row by row, so that their noise is known: the epoch is the
+first whose score is above the lowest by no more than a standard error of the difference.
 """
 
 from __future__ import annotations
@@ -43,15 +44,28 @@ class Trial:
         """The lowest score so far, and its epoch."""
         return min((score.mean, epoch) for epoch, score in self.scores.items())
 
+    @property
+    def stop(self) -> int:
+        """The first epoch that is not worse than the best one by more than chance.
+
+        The lowest of many noisy scores is luck in part; of equals the shorter walk is nearer to the
+        start, and so depends less on the rows.
+        """
+        lowest = self.scores[self.best[1]]
+        return min(
+            epoch
+            for epoch, score in self.scores.items()
+            if score.mean - lowest.mean <= score.noise(lowest)
+        )
+
     def describe(self, chosen: bool) -> dict[str, Any]:
         """Return what was tried and what came of it."""
-        score, epoch = self.best
         return {
             **self.setting.describe(),
             "epochs_tried": max(self.scores),
-            "n_epochs": epoch,
+            "n_epochs": self.stop,
             "scores": [tried.mean for tried in self.scores.values()],
-            "score": score,
+            "score": self.best[0],
             "chosen": chosen,
         }
 
@@ -101,7 +115,7 @@ def _choice(trials: Sequence[Trial]) -> Choice:
     scored = [trial for trial in trials if trial.scores]
     best = min(scored, key=lambda trial: trial.best[0])
     tried = tuple(trial.describe(trial is best) for trial in scored)
-    return Choice(best.setting, best.best[1], tried)
+    return Choice(best.setting, best.stop, tried)
 
 
 @dataclass(frozen=True)
