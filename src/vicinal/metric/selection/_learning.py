@@ -4,8 +4,7 @@
                                                                                       │
     Learned ◀─ a descent on all rows ◀─ Choice: the setting of lowest score, its epoch ◀┘
 
-Scores are those of held-out rows, kept row by row, so that their noise is known: the epoch is the
-first whose score is above the lowest by no more than a standard error of the difference.
+Scores are those of held-out rows, and those of neighbouring epochs are meaned in the end.
 """
 
 from __future__ import annotations
@@ -45,27 +44,27 @@ class Trial:
         return min((score.mean, epoch) for epoch, score in self.scores.items())
 
     @property
-    def stop(self) -> int:
-        """The first epoch that is not worse than the best one by more than chance.
+    def steady(self) -> tuple[float, int]:
+        """The lowest score and its epoch, half of each score being that of the epochs beside it.
 
-        The lowest of many noisy scores is luck in part; of equals the shorter walk is nearer to the
-        start, and so depends less on the rows.
+        Maps of neighbouring epochs are nearly one, so that their mean score has less noise: the
+        lowest of many single scores is luck in part.
         """
-        lowest = self.scores[self.best[1]]
-        return min(
-            epoch
-            for epoch, score in self.scores.items()
-            if score.mean - lowest.mean <= score.noise(lowest)
-        )
+        means = np.array([score.mean for score in self.scores.values()])
+        padded = np.pad(means, 1, mode="edge")
+        smooth = (padded[:-2] + 2 * means + padded[2:]) / 4
+        first = int(np.argmin(smooth))
+        return float(smooth[first]), list(self.scores)[first]
 
     def describe(self, chosen: bool) -> dict[str, Any]:
         """Return what was tried and what came of it."""
+        score, epoch = self.steady
         return {
             **self.setting.describe(),
             "epochs_tried": max(self.scores),
-            "n_epochs": self.stop,
+            "n_epochs": epoch,
             "scores": [tried.mean for tried in self.scores.values()],
-            "score": self.best[0],
+            "score": score,
             "chosen": chosen,
         }
 
@@ -113,9 +112,9 @@ def rungs(n_settings: int, n_epochs: int) -> list[int]:
 
 def _choice(trials: Sequence[Trial]) -> Choice:
     scored = [trial for trial in trials if trial.scores]
-    best = min(scored, key=lambda trial: trial.best[0])
+    best = min(scored, key=lambda trial: trial.steady)
     tried = tuple(trial.describe(trial is best) for trial in scored)
-    return Choice(best.setting, best.stop, tried)
+    return Choice(best.setting, best.steady[1], tried)
 
 
 @dataclass(frozen=True)
