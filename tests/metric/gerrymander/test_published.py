@@ -83,5 +83,5 @@ def test_weight_and_start_are_chosen_on_one_split_of_three_quarters_and_a_quarte
     assert model.init_ == chosen[0]["init"]
     assert pytest.approx(0.5 / (chosen[0]["regularization"] * 80)) == model.C_
     # Twenty rows judge: votes count in twentieths, wrong neighbours in quarters of sixtieths.
-    scores = 240 * np.array([row["score"] for row in model.settings_])
+    scores = 240 * np.concatenate([row["scores"] for row in model.settings_])
     assert_allclose(scores, np.round(scores), atol=1e-9)
