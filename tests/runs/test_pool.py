@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from vicinal.runs import Cell, Setting, Source
+from vicinal.runs import Cell, Setting, Source, _pool
 from vicinal.runs._pool import (
     Finished,
     Started,
@@ -54,6 +54,48 @@ def test_a_crash_costs_one_request_and_the_rest_go_on(setting):
     assert [bool(crash) for crash in crashes] == [False, True, True, True, False, False]
     errors = [record_of(done[i])["error"] for i in (0, 4, 5)]
     assert errors[0] == errors[1] == errors[2]
+
+
+class Slow:
+    """A worker without a process, whose answers take their time."""
+
+    def __init__(self, seconds: float, started: bool) -> None:
+        self.seconds, self.started = seconds, started
+
+    def ask(self, request):
+        self.started = True
+        time.sleep(self.seconds)
+        return {}
+
+    def stop(self):
+        pass
+
+    close = stop
+
+
+@pytest.mark.parametrize(("seconds", "n_requests", "helped"), [(0.05, 8, False), (0.05, 30, True)])
+def test_a_process_is_started_where_it_begins_before_the_work_is_done(
+    monkeypatch, seconds, n_requests, helped
+):
+    monkeypatch.setattr(_pool, "PATIENCE", 0.12)
+    monkeypatch.setattr(_pool, "STARTING", 0.6)
+    pool = WorkerPool(2)
+    workers = [Slow(seconds, started=True), Slow(seconds, started=False)]
+    pool._workers = workers  # type: ignore[assignment]
+    with pool:
+        assert sum(isinstance(e, Finished) for e in pool.run([{}] * n_requests)) == n_requests
+    assert workers[1].started is helped
+
+
+def test_a_long_request_does_not_keep_the_next_one_waiting(monkeypatch):
+    monkeypatch.setattr(_pool, "PATIENCE", 0.1)
+    pool = WorkerPool(2)
+    workers = [Slow(0.6, started=True), Slow(0.0, started=False)]
+    pool._workers = workers  # type: ignore[assignment]
+    with pool:
+        events = list(pool.run([{}, {}]))
+    assert workers[1].started
+    assert [e.index for e in events if isinstance(e, Finished)] == [1, 0]
 
 
 def test_two_workers_share_the_requests(setting):
