@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
 # The first call of a kernel compiles it, so the time of one example says nothing.
 settings.register_profile("vicinal", deadline=None)
 settings.load_profile("vicinal")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def threads_stay_as_they_were() -> Iterator[None]:
+    """Refuse a test that leaves a number of threads behind: later ones would work in as many."""
+    before = _thread_settings()
+    yield
+    assert _thread_settings() == before
+
+
+def _thread_settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.endswith("_NUM_THREADS")}
 
 
 @pytest.fixture
