@@ -87,15 +87,19 @@ def test_a_process_is_started_where_it_begins_before_the_work_is_done(
     assert workers[1].started is helped
 
 
-def test_a_long_request_does_not_keep_the_next_one_waiting(monkeypatch):
+def test_a_long_request_does_not_keep_the_next_ones_waiting(monkeypatch):
     monkeypatch.setattr(_pool, "PATIENCE", 0.1)
+    monkeypatch.setattr(_pool, "STARTING", 0.3)
     pool = WorkerPool(2)
-    workers = [Slow(0.6, started=True), Slow(0.0, started=False)]
+    slow = Slow(0.0, started=True)
+    slow.ask = lambda request: time.sleep(request["seconds"]) or {}  # type: ignore[method-assign]
+    workers = [slow, Slow(0.0, started=False)]
     pool._workers = workers  # type: ignore[assignment]
     with pool:
-        events = list(pool.run([{}, {}]))
+        events = list(pool.run([{"seconds": s} for s in (0, 0, 1.0, 0, 0, 0)]))
+    # Quick ones before it do not hide that it takes its time.
     assert workers[1].started
-    assert [e.index for e in events if isinstance(e, Finished)] == [1, 0]
+    assert [e.index for e in events if isinstance(e, Finished)][-1] == 2
 
 
 def test_two_workers_share_the_requests(setting):

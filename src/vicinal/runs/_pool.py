@@ -171,7 +171,7 @@ def describe_death(code: int, last_words: Sequence[str]) -> str:
 # Seconds that a process takes to load what it needs and to warm up: a further one is not started
 # while those that have begun are expected to be done sooner.
 STARTING = 4.0
-# Seconds after which a request that has not ended yet is one of the long ones.
+# Seconds after which that is asked for the first time; few requests have told nothing yet.
 PATIENCE = 2.0
 
 
@@ -188,7 +188,7 @@ class WorkerPool:
         environment = worker_environment(n_workers)
         self._workers = [Worker(environment) for _ in range(n_workers)]
         self._stopping = threading.Event()
-        self._taken: list[float] = []  # seconds of the requests that have ended
+        self._times: list[list[float]] = []  # when requests began, and ended if they have
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
@@ -209,7 +209,7 @@ class WorkerPool:
         for numbered in enumerate(requests):
             waiting.put(numbered)
         events: SimpleQueue[Started | Finished] = SimpleQueue()
-        self._taken = []
+        self._times = []
         self._threads = [
             threading.Thread(
                 target=self._serve, args=(worker, waiting, events, number * PATIENCE), daemon=True
@@ -239,25 +239,31 @@ class WorkerPool:
             except Empty:
                 return
             events.put(Started(index))
-            began, reply, crash = time.monotonic(), None, ""
+            times, reply, crash = [time.monotonic()], None, ""
+            self._times.append(times)
             try:
                 reply = worker.ask(request)
             except Crash as death:
                 crash = str(death)
             except Exception as error:  # a thread that died silently would leave the run waiting
                 crash = f"the process could not be used: {error}"
-            self._taken.append(time.monotonic() - began)
+            times.append(time.monotonic())
             events.put(Finished(index, reply, crash))
 
     def _await_need(self, waiting: SimpleQueue[Any], patience: float) -> None:
         """Wait until one more process would pay: it has to begin before it can help."""
         pause = patience
-        while not self._stopping.wait(pause) and self._taken and not waiting.empty():
-            at_work = sum(worker.started for worker in self._workers)
-            left = sum(self._taken) / len(self._taken) * waiting.qsize() / max(1, at_work)
-            if left > STARTING:
+        while not self._stopping.wait(pause) and not waiting.empty():
+            if self._seconds_left(waiting.qsize()) > STARTING:
                 return
             pause = PATIENCE / 4
+
+    def _seconds_left(self, n_waiting: int) -> float:
+        """How long those at work are expected to need, by what requests have taken so far."""
+        now = time.monotonic()
+        taken = [(times[1] if len(times) > 1 else now) - times[0] for times in self._times]
+        at_work = sum(worker.started for worker in self._workers)
+        return sum(taken) / max(1, len(taken)) * n_waiting / max(1, at_work)
 
 
 class ThisProcess:
