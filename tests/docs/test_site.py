@@ -19,7 +19,7 @@ import yaml
 import vicinal
 from vicinal.methods import METHODS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guide/*.md"), *DOCS.glob("decisions/*.md")])
 TOLD_IN_CODE = [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")]
