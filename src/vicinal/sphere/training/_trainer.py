@@ -242,7 +242,10 @@ class _Training:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(_mix(self.plan.seed, self.at.epoch) + process_rank())
             for rows in chosen[-SETTLING_BATCHES:]:
+                before = [buffer.clone() for buffer in settled.buffers()]
                 settled(batches.take(_share_of(rows)))
+                if all(map(torch.equal, before, settled.buffers())):
+                    break  # nothing of it follows the batches
 
     def _end_epoch(self, validation: Batches | None) -> Epoch:
         at, error = self.at, None
