@@ -87,6 +87,18 @@ def test_a_process_is_started_where_it_begins_before_the_work_is_done(
     assert workers[1].started is helped
 
 
+def test_the_first_process_is_started_at_once(monkeypatch):
+    pool = WorkerPool(2)
+    workers = [Slow(0.0, started=False), Slow(0.0, started=False)]
+    pool._workers = workers  # type: ignore[assignment]
+    began = time.monotonic()
+    with pool:
+        events = list(pool.run([{}]))
+    assert len(events) == 2
+    assert time.monotonic() - began < 1
+    assert [worker.started for worker in workers] == [True, False]
+
+
 def test_a_long_request_does_not_keep_the_next_ones_waiting(monkeypatch):
     monkeypatch.setattr(_pool, "PATIENCE", 0.1)
     monkeypatch.setattr(_pool, "STARTING", 0.3)

@@ -231,7 +231,7 @@ class WorkerPool:
         events: SimpleQueue[Started | Finished],
         patience: float,
     ) -> None:
-        if not worker.started:
+        if patience and not worker.started:  # the first one is needed in any case
             self._await_need(waiting, patience)
         while not self._stopping.is_set():
             try:
