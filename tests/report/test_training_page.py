@@ -50,7 +50,7 @@ def test_the_headline_says_how_many_classes_were_found():
 def test_the_curves_are_the_errors_of_the_epochs():
     ax = Figure().subplots()
     draw_epochs(ax, {"training": [0.5, 0.0, 0.05], "validation": [None, 0.25, 0.1]})
-    lines = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+    lines = {line.get_label(): np.asarray(line.get_xydata()).tolist() for line in ax.lines}
     assert lines == {"training": [[1, 0.5], [3, 0.05]], "validation": [[2, 0.25], [3, 0.1]]}
     assert ax.get_yscale() == "log"
 

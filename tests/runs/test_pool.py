@@ -59,12 +59,12 @@ def test_a_crash_costs_one_request_and_the_rest_go_on(setting):
 class Slow:
     """A worker without a process, whose answers take their time."""
 
-    def __init__(self, seconds: float, started: bool) -> None:
-        self.seconds, self.started = seconds, started
+    def __init__(self, started: bool) -> None:
+        self.started = started
 
     def ask(self, request):
         self.started = True
-        time.sleep(self.seconds)
+        time.sleep(request["seconds"])
         return {}
 
     def stop(self):
@@ -73,27 +73,30 @@ class Slow:
     close = stop
 
 
-@pytest.mark.parametrize(("seconds", "n_requests", "helped"), [(0.05, 8, False), (0.05, 30, True)])
+def slow_pool(first_started: bool) -> tuple[WorkerPool, list[Slow]]:
+    pool, workers = WorkerPool(2), [Slow(first_started), Slow(started=False)]
+    pool._workers = workers  # type: ignore[assignment]
+    return pool, workers
+
+
+@pytest.mark.parametrize(("n_requests", "helped"), [(8, False), (30, True)])
 def test_a_process_is_started_where_it_begins_before_the_work_is_done(
-    monkeypatch, seconds, n_requests, helped
+    monkeypatch, n_requests, helped
 ):
     monkeypatch.setattr(_pool, "PATIENCE", 0.12)
     monkeypatch.setattr(_pool, "STARTING", 0.6)
-    pool = WorkerPool(2)
-    workers = [Slow(seconds, started=True), Slow(seconds, started=False)]
-    pool._workers = workers  # type: ignore[assignment]
+    pool, workers = slow_pool(first_started=True)
     with pool:
-        assert sum(isinstance(e, Finished) for e in pool.run([{}] * n_requests)) == n_requests
+        events = list(pool.run([{"seconds": 0.05}] * n_requests))
+    assert sum(isinstance(event, Finished) for event in events) == n_requests
     assert workers[1].started is helped
 
 
-def test_the_first_process_is_started_at_once(monkeypatch):
-    pool = WorkerPool(2)
-    workers = [Slow(0.0, started=False), Slow(0.0, started=False)]
-    pool._workers = workers  # type: ignore[assignment]
+def test_the_first_process_is_started_at_once():
+    pool, workers = slow_pool(first_started=False)
     began = time.monotonic()
     with pool:
-        events = list(pool.run([{}]))
+        events = list(pool.run([{"seconds": 0}]))
     assert len(events) == 2
     assert time.monotonic() - began < 1
     assert [worker.started for worker in workers] == [True, False]
@@ -102,11 +105,7 @@ def test_the_first_process_is_started_at_once(monkeypatch):
 def test_a_long_request_does_not_keep_the_next_ones_waiting(monkeypatch):
     monkeypatch.setattr(_pool, "PATIENCE", 0.1)
     monkeypatch.setattr(_pool, "STARTING", 0.3)
-    pool = WorkerPool(2)
-    slow = Slow(0.0, started=True)
-    slow.ask = lambda request: time.sleep(request["seconds"]) or {}  # type: ignore[method-assign]
-    workers = [slow, Slow(0.0, started=False)]
-    pool._workers = workers  # type: ignore[assignment]
+    pool, workers = slow_pool(first_started=True)
     with pool:
         events = list(pool.run([{"seconds": s} for s in (0, 0, 1.0, 0, 0, 0)]))
     # Quick ones before it do not hide that it takes its time.
