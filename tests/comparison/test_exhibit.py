@@ -12,11 +12,11 @@ from sklearn.datasets import load_diabetes, load_digits, load_wine
 from vicinal import EGOP, LDA, GradientDiffusionMap
 from vicinal._types import Dataset
 from vicinal.comparison import Measurer, _measurer
-from vicinal.comparison._exhibit import choose_rows, first_two_components, show_metric
+from vicinal.comparison._exhibit import choose_rows, show_metric
 from vicinal.comparison._exhibit_file import exhibit_path, read_exhibit, write_exhibit
 from vicinal.comparison._held import source_of
 from vicinal.data import Preparation
-from vicinal.report import Exhibit
+from vicinal.report import Exhibit, first_two_components
 from vicinal.runs import Cell, Setting, record_key
 
 

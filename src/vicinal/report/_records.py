@@ -149,6 +149,8 @@ class Exhibit:
         Class names (as shown to the reader), or floats for regression.
     examples : tuple of Example
     feature_names : tuple of str
+    columns : tuple of str
+        The column of the table each feature comes from; empty where they are the same.
     image_shape : tuple of int or None
         Set where the features are pixels.
     relevance : ndarray of shape (d,)
@@ -172,6 +174,7 @@ class Exhibit:
     map_targets: AnyArray
     examples: tuple[Example, ...] = ()
     feature_names: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     image_shape: tuple[int, ...] | None = None
     relevance: FloatArray = field(default_factory=lambda: np.empty(0))
     eigenvalues: FloatArray = field(default_factory=lambda: np.empty(0))

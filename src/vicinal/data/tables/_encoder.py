@@ -11,15 +11,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray
+from vicinal.data.tables._cells import as_texts, days_of, without_words
 from vicinal.data.tables._columns import (
     FROM_0,
     Column,
     Reading,
     UnusableColumns,
-    as_texts,
-    days_of,
     recognise_columns,
-    without_words,
 )
 from vicinal.data.tables._dates import date_parts, parse_dates
 from vicinal.data.tables._numbers import parse_numbers, read_number_texts

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.data.tables._columns import ALL, Reading, as_texts, recognise_columns
+from vicinal.data.tables._cells import as_texts
+from vicinal.data.tables._columns import ALL, Reading, recognise_columns
 from vicinal.data.tables._raw_table import RawTable, quoted
 from vicinal.data.tables._target import plain_target
 
