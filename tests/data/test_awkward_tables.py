@@ -149,7 +149,11 @@ def test_a_file_of_one_column_says_that_there_is_nothing_to_learn_from(tmp_path)
 
 
 def test_units_in_header_and_cells_are_said(tmp_path):
-    columns: dict[str, Any] = {"length [cm]": X, "weight (kg)": [f"{70 + x:.2f} kg" for x in X], "y": LABEL}
+    columns: dict[str, Any] = {
+        "length [cm]": X,
+        "weight (kg)": [f"{70 + x:.2f} kg" for x in X],
+        "y": LABEL,
+    }
     dataset = read(tmp_path, **columns)
     assert dataset.feature_names == ("length [cm]", "weight (kg)")
     assert "in kg ('weight (kg)')" in said(dataset)

@@ -232,8 +232,8 @@ def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
 
 
 OPTIONS = (
-    "drop", "fresh", "impute", "keep", "limit", "n_jobs", "out", "score", "seed", "split",
-    "target", "task",
+    "categories", "drop", "fresh", "groups", "impute", "keep", "limit", "n_jobs", "out", "score",
+    "seed", "split", "target", "task",
 )  # fmt: skip
 
 

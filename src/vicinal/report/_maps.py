@@ -246,7 +246,7 @@ def free_places(paper: FloatArray, wanted: FloatArray, lengths: Sequence[int]) -
     is none, covering a point counts as much as a label's height of way.
     """
     n_cells = SIZE // _CELL
-    taken = np.histogram2d(*paper.T, bins=n_cells, range=[(0, SIZE)] * 2)[0]
+    taken = np.histogram2d(paper[:, 0], paper[:, 1], bins=n_cells, range=[(0, SIZE)] * 2)[0]
     at = (np.arange(n_cells) + 0.5) * _CELL
     grid = np.stack(np.meshgrid(at, at, indexing="ij"), axis=-1)
     places = np.empty((len(wanted), 2))

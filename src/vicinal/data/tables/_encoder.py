@@ -96,6 +96,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "record_")
         return Reading(tuple(Column.from_dict(values) for values in self.record_))
 
+    @property
+    def feature_columns(self) -> tuple[str, ...]:
+        """The column each feature comes from, length d."""
+        used = (column for column in self.reading.columns if column.used)
+        return tuple(column.name for column in used for _ in column.features)
+
     def transform(self, X: pd.DataFrame) -> FloatArray:
         """Return the features, of shape (n, d).
 

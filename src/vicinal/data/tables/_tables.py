@@ -56,9 +56,10 @@ def read_table(
     impute : bool
         Keep missing values as NaN for :func:`imputer_for`, rather than refuse them.
     **roles
-        ``drop``, ``features`` (only these) and ``keep`` (although it would be left out): columns
-        by name; ``id``: the column that names the rows; ``groups``: rows that belong together;
-        ``weights``: what each row counts.
+        ``drop``, ``features`` (only these), ``keep`` (although it would be left out) and
+        ``categories`` (codes, even where they are numbers): columns by name; ``id``: the column
+        that names the rows; ``groups``: rows that belong together; ``weights``: what each row
+        counts.
 
     Returns
     -------
@@ -162,7 +163,7 @@ def dataset_of_parts(parts: TableParts, *, name: str, task: Task | None, impute:
         protocol="kfold" if parts.groups is None else "grouped",
         extras={  # not one entry a row: never to be sampled
             BLOCKS: encoder.blocks_[None, :],
-            COLUMNS: np.array([[column.name for column in used for _ in column.features]]),
+            COLUMNS: np.array([encoder.feature_columns]),
         },
         weights=parts.weights,
         ids=parts.ids,
