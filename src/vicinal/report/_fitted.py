@@ -113,7 +113,7 @@ def columns_of(names: Sequence[str], inputs: Any) -> tuple[str, ...]:
 def sum_by_column(shares: FloatArray, columns: Sequence[str]) -> tuple[FloatArray, tuple[str, ...]]:
     """Return the sum of the shares (d,) of each column, and the columns in their order."""
     order = {name: number for number, name in enumerate(dict.fromkeys(columns))}
-    sums = np.bincount([order[name] for name in columns], shares, minlength=len(order))
+    sums: AnyArray = np.bincount([order[name] for name in columns], shares, minlength=len(order))
     return sums, tuple(order)
 
 

@@ -257,7 +257,7 @@ def free_places(paper: FloatArray, wanted: FloatArray, lengths: Sequence[int]) -
         inside = tuple(slice(h, n_cells - h) for h in half)
         x, y = np.unravel_index(cost[inside].argmin(), cost[inside].shape) + half
         places[i] = at[x], at[y]
-        taken[x - half[0] : x + half[0] + 1, y - half[1] : y + half[1] + 1] += len(paper)
+        taken[x - half[0] : x + half[0] + 1, y - half[1] : y + half[1] + 1] += 1 + len(paper)
     return places
 
 

@@ -70,7 +70,7 @@ def encode_classes(column: pd.Series) -> tuple[AnyArray, tuple[Any, ...]]:
     """Return y as codes 0..R-1 and what each is called (int, bool or str), in order."""
     names, codes, counts = np.unique(class_names(column), return_inverse=True, return_counts=True)
     once = int(np.sum(counts == 1))
-    if len(codes) >= FEW_ROWS and once > len(codes) / 2:
+    if names.dtype.kind == "U" and len(codes) >= FEW_ROWS and once > len(codes) / 2:
         raise ValueError(
             f"The target {column.name!r} holds a value of its own in {once:,} of {len(codes):,} "
             f"rows (such as {names.tolist()[0]!r}): names or dates, not classes. Check the target "
