@@ -37,6 +37,7 @@ for axis, (name, learner) in zip(axes, learners.items(), strict=True):
     train = learner.fit(X_train, y_train).transform(X_train)
     test = learner.transform(X_test)
     error = 1 - KNNClassifier(n_neighbors=5).fit(train, y_train).score(test, y_test)
+    print(f"{name}: {100 * error:.1f} % of unseen digits wrong")
     axis.scatter(test[:, 0], test[:, 1], c=y_test, cmap="tab10", s=7, linewidths=0)
     axis.set(title=f"{name}: {100 * error:.1f} % wrong", xticks=[], yticks=[])
 plt.show()

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from vicinal.report import Exhibit
 from vicinal.report._maps import (
@@ -15,6 +16,7 @@ from vicinal.report._maps import (
     first_two_components,
     free_places,
     make_key,
+    nearest_others,
     place,
 )
 
@@ -44,6 +46,25 @@ def test_agreement_is_the_share_of_points_beside_their_own_class() -> None:
     assert agreement(line, make_key(targets, "classification"), targets) == pytest.approx(4 / 6)
 
 
+def test_nearest_others_are_those_of_a_tree() -> None:
+    points = np.random.default_rng(0).normal(size=(700, 5)) + 100
+    expected = cKDTree(points).query(points, k=2)[1][:, 1]
+    assert (nearest_others(points) == expected).all()
+
+
+def test_the_caption_says_what_the_distances_themselves_do(make_exhibit: MakeExhibit) -> None:
+    X, y = clouds(3)
+    shown = {"map_before": X, "map_after": X}
+    classes = make_exhibit(**shown, map_targets=y.astype(str), agreement=(0.712, 0.8), k=5)
+    caption = draw_maps(classes, "classification").caption
+    assert "the share of the 5 nearest training rows that have a test row's class is 71" in caption
+    assert caption.endswith("before and 80\u00a0% after.")
+    numbers = make_exhibit(**shown, map_targets=X[:, 0], agreement=(0.5, 0.75))
+    assert draw_maps(numbers, "regression").caption.endswith(
+        "correlate by 0.50 before and 0.75 after."
+    )
+
+
 def test_agreement_is_right_where_points_coincide() -> None:
     points = np.zeros((6, 2))
     same = np.array(["a"] * 6)
@@ -56,7 +77,7 @@ def test_separated_classes_are_described_as_separated(make_exhibit: MakeExhibit)
     maps = draw(make_exhibit, mixed, X, y.astype(str), "classification")
     assert "100\u00a0% of the points lie next to a point of their own class" in maps.after.alt
     assert maps.after.alt.startswith("Map, After: MLNG. 400\u00a0points")
-    assert "after" in maps.caption
+    assert maps.caption == "400\u00a0test rows, two components of each space."
     assert n_dots(maps.before) == n_dots(maps.after) == 400
 
 
@@ -64,7 +85,7 @@ def test_no_map_shows_more_than_two_thousand_points(make_exhibit: MakeExhibit) -
     X, y = clouds(3, n=50_000)
     maps = draw(make_exhibit, X, X, y, "classification")
     assert n_dots(maps.after) == MAX_POINTS
-    assert "2,000\u00a0points of 50,000" in maps.caption
+    assert "2,000\u00a0test rows of 50,000" in maps.caption
 
 
 def test_an_outlier_does_not_squeeze_the_others_and_is_counted() -> None:

@@ -17,6 +17,7 @@ from vicinal.comparison._rows import PreparedFold
 from vicinal.report import (
     Example,
     Neighbor,
+    correlation,
     describe_direction,
     eigenvalues_of,
     first_two_components,
@@ -130,6 +131,17 @@ def pick_examples(
     if prepared.dataset.image_shape is not None:
         features = features[:0]  # pictures say it better
     return tuple(_example(i, before, after, prepared, features) for i in chosen)
+
+
+def agreement_of(side: Side, prepared: PreparedFold) -> float:
+    """Return the share of neighbours with their test row's class, or how their targets correlate.
+
+    NaN where they cannot.
+    """
+    found = prepared.y_train[side.neighbors]
+    if prepared.dataset.task == "classification":
+        return float(np.mean(found == prepared.y_test[:, None]))
+    return correlation(found.mean(axis=1), prepared.y_test)
 
 
 def choose_rows(before: AnyArray, after: AnyArray, y: AnyArray, task: Task) -> list[int]:

@@ -22,7 +22,7 @@ __getattr__, __all__ = lazy_names(
         "sample_rows",
         "vicinal.report._errors": "plot_errors",
         "vicinal.report._fitted": "sum_by_column",
-        "vicinal.report._maps": "first_two_components",
+        "vicinal.report._maps": "correlation first_two_components",
         "vicinal.report._page": "render_page write_page",
         "vicinal.report._plots": "eigenvalues_of plot_map plot_relevance plot_spectrum "
         "plot_summary",

@@ -5,6 +5,7 @@ from vicinal.report._directions import maps_linearly as maps_linearly
 from vicinal.report._directions import sample_rows as sample_rows
 from vicinal.report._errors import plot_errors as plot_errors
 from vicinal.report._fitted import sum_by_column as sum_by_column
+from vicinal.report._maps import correlation as correlation
 from vicinal.report._maps import first_two_components as first_two_components
 from vicinal.report._page import render_page as render_page
 from vicinal.report._page import write_page as write_page

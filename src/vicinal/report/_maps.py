@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import uniform_filter
-from scipy.spatial import cKDTree
 
 from .._types import AnyArray, FloatArray, IntArray, Task
 from ..data import principal_axes
-from ._numbers import NBSP, count_of, format_share, format_value, join_words, shorten
+from ._numbers import count_of, format_share, format_value, join_words, shorten
 from ._palette import N_STEPS
 from ._records import Exhibit
 
@@ -24,6 +23,7 @@ _ONE_COMPONENT = "One component only: height means nothing, it spreads the point
 _LAYERS = 6  # classes are painted in turns, so that none covers all others
 # Two rows, or one in two hundred, are few: they do not set the scale.
 _FEW = 2, 200
+_BLOCK = 256
 _CELL = 4  # of the grid on which free places are looked for
 
 
@@ -85,7 +85,7 @@ def draw_maps(exhibit: Exhibit, task: Task) -> MapPair | None:
         draw_panel(heading, points, key, share, *([_ONE_COMPONENT] if flat else []))
         for heading, points, share, flat in zip(headings, (before, after), shares, one, strict=True)
     ]
-    caption = _phrase_caption(shares, key, len(keep), len(exhibit.map_targets))
+    caption = _phrase_caption(exhibit, key, len(keep))
     return MapPair(panels[0], panels[1], key, caption)
 
 
@@ -140,22 +140,37 @@ def natural_key(name: str) -> tuple[int, float, str]:
 
 
 def agreement(points: FloatArray, key: Key, targets: AnyArray) -> float:
-    """How well the map alone predicts: share of points whose nearest other point has their class.
+    """Return the share of points (n, p) whose nearest other point has their class.
 
     For regression the correlation of their targets instead; NaN below three points.
     """
     if len(points) < 3:
         return float("nan")
-    indices = np.asarray(cKDTree(points).query(points, k=2)[1])
-    # Where points coincide the first hit need not be the point itself.
-    itself = indices[:, 0] == np.arange(len(points))
-    nearest = np.where(itself, indices[:, 1], indices[:, 0])
+    nearest = nearest_others(points)
     if not key.continuous:
         return float(np.mean(key.codes == key.codes[nearest]))
-    own, other = targets.astype(float), targets.astype(float)[nearest]
-    if not (np.isfinite(own).all() and own.std() > 0 and other.std() > 0):
+    return correlation(targets.astype(float), targets.astype(float)[nearest])
+
+
+def nearest_others(points: FloatArray) -> IntArray:
+    """Return the nearest other point of each of n points, (n,), in blocks: O(n² p) time."""
+    points = points - points.mean(axis=0)
+    half = np.einsum("ij,ij->i", points, points) / 2
+    nearest = np.empty(len(points), dtype=np.int64)
+    for start in range(0, len(points), _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, len(points)))
+        far = half - points[rows] @ points.T  # half the squared distance, but for the row's own
+        far[rows - start, rows] = np.inf
+        nearest[rows] = far.argmin(axis=1)
+    return nearest
+
+
+def correlation(first: FloatArray, second: FloatArray) -> float:
+    """Return the correlation of two columns, NaN where either does not vary or is not finite."""
+    both = np.stack([first, second])
+    if not (np.isfinite(both).all() and (both.std(axis=1) > 0).all()):
         return float("nan")
-    return float(np.corrcoef(own, other)[0, 1])
+    return float(np.corrcoef(both)[0, 1])
 
 
 def draw_panel(heading: str, points: FloatArray, key: Key, share: float, *remarks: str) -> MapPanel:
@@ -280,18 +295,17 @@ def _phrase_share(share: float, key: Key) -> str:
     return f"{format_share(share)} of the points lie next to a point of their own class."
 
 
-def _phrase_caption(shares: list[float], key: Key, n_shown: int, n_all: int) -> str:
-    shown = f"{count_of(n_shown, 'point')}"
-    shown += f" of {n_all:,}" if n_shown < n_all else ""
-    if np.isnan(shares).any():
-        return f"{shown}, first two components."
+def _phrase_caption(exhibit: Exhibit, key: Key, n_shown: int) -> str:
+    n_all = len(exhibit.map_targets)
+    shown = f"{count_of(n_shown, 'test row')}" + (f" of {n_all:,}" if n_shown < n_all else "")
+    shown = f"{shown}, two components of each space."
+    if len(exhibit.agreement) != 2 or np.isnan(exhibit.agreement).any():
+        return shown
     if key.continuous:
-        what = "the targets of points next to each other correlate by"
-        values = [f"{share:.2f}" for share in shares]
+        what = "the targets of test rows and of their nearest training rows correlate by"
+        before, after = (f"{share:.2f}" for share in exhibit.agreement)
     else:
-        what = "the share of points that lie next to one of their own class is"
-        values = [format_share(share) for share in shares]
-    return (
-        f"{shown}, first two components. On these maps alone {what} {values[0]} before and "
-        f"{values[1]} after.".replace(" %", f"{NBSP}%")
-    )
+        nearest = f"the {exhibit.k} nearest training rows" if exhibit.k > 1 else "the nearest rows"
+        what = f"the share of {nearest} that have a test row's class is"
+        before, after = (format_share(share) for share in exhibit.agreement)
+    return f"{shown} In all components, {what} {before} before and {after} after."

@@ -219,8 +219,8 @@ def plot_summary(
 def plot_map(before: Any, after: Any, y: Any, axes: Any = None) -> tuple[Axes, Axes]:
     """Draw rows on two maps: as the plain distance sees them, and as a learned one does.
 
-    Above each stands how well the map alone tells: the share of points beside one of their own
-    class, or how the numbers of points side by side correlate.
+    Above each stands what the distance itself does, in all its dimensions: the share of rows whose
+    nearest other row has their class, or how the numbers of nearest rows correlate.
 
     Parameters
     ----------
@@ -269,13 +269,13 @@ def plot_map(before: Any, after: Any, y: Any, axes: Any = None) -> tuple[Axes, A
         shown = np.clip(places, middle - half, middle + half)
         draw_map(ax, shown, targets, classes, name if ax is right else None)
         far = f"{count_of(n_far, 'far point')} drawn at the edge" if n_far else ""
-        ax.set(title=f"{when}: {_phrase_agreement(places, targets, classes)}", xlabel=far)
+        ax.set(title=f"{when}: {_phrase_agreement(points, targets, classes)}", xlabel=far)
     return left, right
 
 
-def _phrase_agreement(places: FloatArray, targets: AnyArray, classes: bool) -> str:
+def _phrase_agreement(points: FloatArray, targets: AnyArray, classes: bool) -> str:
     key = make_key(targets, "classification" if classes else "regression")
-    share = agreement(places, key, targets)
+    share = agreement(np.asarray(points, np.float64), key, targets)
     if np.isnan(share):
         return "too few points to tell"
     if classes:
