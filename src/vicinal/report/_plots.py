@@ -253,7 +253,7 @@ def plot_map(before: Any, after: Any, y: Any, axes: Any = None) -> tuple[Axes, A
     >>> model = make_pipeline(StandardScaler(), KNNClassifier(metric=LDA())).fit(X[::2], y[::2])
     >>> left, right = plot_map(X[1::2], model, y[1::2])
     >>> right.get_title()
-    'after: 100 % beside their own class'
+    'after: 98 % beside their own class'
     """
     mapped = not (hasattr(after, "fit") or isinstance(after, type))
     model = Fitted(None) if mapped else fitted(after)
