@@ -51,7 +51,9 @@ def compare(run, one_process, table):
 
 
 def n_features(outcome: Any) -> int:
-    return int(re.search(r"([\d,]+) features?", outcome.out + outcome.err)[1])
+    found = re.search(r"([\d,]+) features?", outcome.out + outcome.err)
+    assert found is not None
+    return int(found[1])
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_quiet_prints_the_table_alone(compare):
 
 def test_the_page_is_opened_when_asked(run, one_process, table, monkeypatch):
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda place: opened.append(place) or True)
+    monkeypatch.setattr(webbrowser, "open", opened.append)
     words = ("--methods", "lda", "--k", "3", "--folds", "2", "--out", "run", "--open")
     assert run("compare", table, "--target", "kind", *words).code == 0
     assert [Path(place.removeprefix("file://")).name for place in opened] == ["report.html"]

@@ -122,8 +122,8 @@ def check_rows(model: Fitted, X: Any, y: Any) -> tuple[FloatArray, AnyArray]:
 
     Refuses what does not fit the metric; where that of ``model`` is None, any rows do.
     """
-    seen, named = getattr(model.metric, "feature_names_in_", None), getattr(X, "columns", None)
-    if model.steps is None and not (seen is None or named is None or list(seen) == list(named)):
+    seen, named = getattr(model.metric, "feature_names_in_", ()), getattr(X, "columns", ())
+    if model.steps is None and len(seen) == len(named) and list(seen) != list(named):
         raise ValueError(
             f"the columns of X are not those the metric was fitted on, in this order: {list(seen)}"
         )
@@ -137,8 +137,8 @@ def check_rows(model: Fitted, X: Any, y: Any) -> tuple[FloatArray, AnyArray]:
         raise ValueError(f"a plot needs at least two rows, got {len(rows)}.")
     kept = sample_rows(len(rows), MAX_POINTS)
     rows, targets = rows[kept].astype(np.float64), targets[kept]
-    known = targets.dtype.kind != "f" or np.isfinite(targets).all()
-    if not (np.isfinite(rows).all() and known):
+    finite = targets.dtype.kind != "f" or np.isfinite(targets).all()
+    if not (np.isfinite(rows).all() and finite):
         raise ValueError("X or y contains NaN or infinity; leave those rows out.")
     return rows, targets
 
