@@ -288,7 +288,7 @@ def eigenvalues_of(metric: Any) -> FloatArray:
 
     Those of ``outer_product_`` where there is one, else of M = AᵀA.
     """
-    if hasattr(metric, "outer_product_"):
+    if hasattr(type(metric), "outer_product_"):  # of wide rows too large to be computed here
         return np.asarray(metric.eigenvalues_, np.float64)
     return spectrum_of(metric.components_)
 

@@ -44,7 +44,7 @@ def list_doubts(
     O(n log n) a column; beside the table, memory of a column and a number a row.
     """
     parts = list(_parts(X, columns))
-    numbers = [(column.name, part[:, 0]) for column, part in parts if column.kind == "number"]
+    numbers = [(column, part[:, 0]) for column, part in parts if column.kind == "number"]
     categories = [column for column, _ in parts if column.kind == "category"]
     counts = np.bincount(y, minlength=len(classes)) if classes else np.empty(0)
     return (
@@ -101,13 +101,14 @@ def _alike(names: Iterable[Any]) -> list[str]:
     return [name for group in groups.values() if len(group) > 1 for name in group]
 
 
-def _doubt_numbers(numbers: Sequence[tuple[str, FloatArray]]) -> Iterator[str]:
+def _doubt_numbers(numbers: Sequence[tuple[Column, FloatArray]]) -> Iterator[str]:
     unique: list[str] = []
     copies: list[str] = []
     first: dict[int, str] = {}
-    for name, values in numbers:
-        known = np.unique(values[~np.isnan(values)])
-        if len(known) == len(values) > FEW_ROWS and is_whole(known):
+    for column, values in numbers:
+        name, known = column.name, np.unique(values[~np.isnan(values)])
+        plain = not column.convention.unit  # what has a unit is a quantity
+        if plain and len(known) == len(values) > FEW_ROWS and is_whole(known):
             unique.append(name)
         for code in _codes_for_missing(known):
             n = int(np.sum(values == code))
