@@ -6,7 +6,6 @@ import io
 import json
 import re
 import sys
-import webbrowser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -59,10 +58,10 @@ def n_features(outcome: Any) -> int:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), 5),  # name and weights are left alone: five numbers
-        (("--drop", "weight,price"), 3),
+        ((), 6),  # the names are left out
+        (("--drop", "weight,price"), 4),
         (("--features", "good,noise"), 2),
-        (("--categories", "code"), 7),
+        (("--categories", "code"), 8),
         (("--features", "good", "--keep", "name"), 1),
         (("--id", "name", "--groups", "person", "--weights", "weight"), 4),
     ],
@@ -73,7 +72,7 @@ def test_columns_are_chosen_by_name(compare, words, expected):
 
 def test_grouped_rows_stay_together(compare):
     outcome, _ = compare("--groups", "person")
-    assert "grouped" in outcome.out
+    assert "cross-validation by group" in outcome.out
 
 
 def test_a_column_that_is_not_there_is_named_with_the_nearest(run, one_process, table):
@@ -115,7 +114,7 @@ def test_the_number_of_folds_repeats_and_neighbours_follow(compare):
 
 @pytest.mark.parametrize("words", [("--limit", "30"), ("--pca", "2"), ("--scale", "none")])
 def test_rows_components_and_scales_are_said(compare, words):
-    said = {"--limit": "30 rows", "--pca": "2", "--scale": "scal"}[words[0]]
+    said = {"--limit": "30 rows", "--pca": "2", "--scale": "raw"}[words[0]]
     assert said in compare(*words)[0].out
 
 
@@ -134,7 +133,7 @@ def test_quiet_prints_the_table_alone(compare):
 
 def test_the_page_is_opened_when_asked(run, one_process, table, monkeypatch):
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(typer, "launch", opened.append)
     words = ("--methods", "lda", "--k", "3", "--folds", "2", "--out", "run", "--open")
     assert run("compare", table, "--target", "kind", *words).code == 0
     assert [Path(place.removeprefix("file://")).name for place in opened] == ["report.html"]
@@ -143,7 +142,7 @@ def test_the_page_is_opened_when_asked(run, one_process, table, monkeypatch):
 def test_standard_input_is_a_table(compare, table, monkeypatch):
     source = io.TextIOWrapper(io.BytesIO(table.read_bytes()))
     monkeypatch.setattr(sys, "stdin", source)
-    assert n_features(compare(table="-")[0]) == 5
+    assert n_features(compare(table="-")[0]) == 6
 
 
 def test_a_model_is_told_about_mapped_by_and_searched_by_name(run, one_process, table):
