@@ -34,6 +34,7 @@ def compare(
     drop: cli.Drop = None,
     features: cli.Features = None,
     keep: cli.Keep = None,
+    categories: cli.Categories = None,
     id: cli.Id = None,
     groups: cli.Groups = None,
     weights: cli.Weights = None,
@@ -60,15 +61,18 @@ def compare(
     and the same command goes on from there. At the end the folder holds
     results.json and report.html.
 
-    Examples: vicinal compare flowers.csv --target species
+    Example: vicinal compare flowers.csv --target species
 
-    vicinal compare prices.xlsx --target price --score mae --drop notes
+    Example: vicinal compare prices.xlsx --target price --score mae --drop notes
     """
     cli.check_output(json, "--json")
     names = cli.split_methods(methods)
     from vicinal.runs import count_processors
 
-    roles = cli.name_roles(drop, features, keep, id=id, groups=groups, weights=weights)
+    roles = cli.name_roles(
+        drop=drop, features=features, keep=keep, categories=categories,
+        id=id, groups=groups, weights=weights,
+    )  # fmt: skip
     asked: dict[str, Any] = {
         "methods": names, "k": cli.split_numbers(k), "references": references, "n_folds": folds,
         "protocol": protocol, "n_repeats": repeats, "scale": scale, "n_components": pca,

@@ -234,8 +234,8 @@ def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
 
 
 OPTIONS = (
-    "drop", "fresh", "impute", "keep", "limit", "list", "n_jobs", "out", "quick", "score", "seed",
-    "split", "target", "task",
+    "categories", "drop", "fresh", "groups", "impute", "keep", "limit", "list", "n_jobs", "out",
+    "quick", "score", "seed", "split", "target", "task",
 )  # fmt: skip
 
 

@@ -40,6 +40,8 @@ def check(
     The error is the largest relative difference between rotating before and after the layers up
     to this one, over Haar-random rotations, in both precisions. Exits 1 where a whole network is
     above 1e-5 in float32 or 1e-12 in float64.
+
+    Example: vicinal sphere check --layers 5
     """
     _need_torch()
     from vicinal.cli._console import make_console
@@ -145,6 +147,8 @@ def train(
     minute the training is kept in the run folder: stop it at any moment, even by kill -9, and the
     same command goes on to the very same weights. Under torchrun several processes share each
     batch of images.
+
+    Example: vicinal sphere train mnist --preset compact --train rotated
     """
     _need_torch()
     from vicinal.cli._console import explain_stop, make_console
@@ -206,6 +210,8 @@ def predict(
 
     Where the classes are known, the error is printed. Energies are in kcal/mol, with their spread
     over the networks of the folds. Rows count from 0.
+
+    Example: vicinal sphere predict my-run images.npz --out predicted.csv
     """
     _need_torch()
     from vicinal.cli._options import check_output, print_text, say, working, write_file, write_json
