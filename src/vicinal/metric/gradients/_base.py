@@ -278,7 +278,8 @@ class GradientMetric(MetricLearner):
             order = np.argsort(-sums.mean, kind="stable")
             self.eigenvalues_ = sums.mean[order]
             components = np.zeros((d, d), self._dtype)
-            components[np.arange(d), order] = self._kind.components(sums, self.power_)[order]
+            (scales,) = self._kind.components(sums, self.power_)
+            components[np.arange(d), order] = scales[order]
         else:
             values, vectors = spectrum(sums.mean)
             self.eigenvalues_ = np.concatenate([values, np.zeros(d - len(values))])
