@@ -25,12 +25,14 @@ local planes that :class:`~vicinal.LocalLinearRegressor` predicts by.
 """
 
 from ._diffusion import GradientDiffusionMap
+from ._local import CANDIDATES
 from ._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
 from ._outer_products import EGOP, EJOP, GradientWeights, gradient_metric
 from ._sample import COMPACT
 
 __all__ = [
     "BATCH_ENTRIES",
+    "CANDIDATES",
     "COMPACT",
     "EGOP",
     "EJOP",

@@ -118,7 +118,10 @@ def scout(
 
 
 def follow(halves: Halves, path: Sequence[Sequence[Trial]]) -> list[Trial]:
-    """Return the best trial of each iteration of a path, on all points of both halves."""
+    """Return the best trial of each iteration of a path, on all points of both halves.
+
+    Few points said where the path ends; it ends sooner where the error rises on all of them.
+    """
     starts: Starts = (None,) * len(halves.folds)
     trials: list[Trial] = []
     for scouted in path:
@@ -126,6 +129,8 @@ def follow(halves: Halves, path: Sequence[Sequence[Trial]]) -> list[Trial]:
         if not found:
             break
         trials.append(least_ridge(found))
+        if len(trials) > 1 and trials[-1].error > trials[-2].error:
+            break
         starts = tuple(halves.yardstick.rescale(each) for each in trials[-1].components)
     return trials
 

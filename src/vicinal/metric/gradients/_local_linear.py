@@ -133,10 +133,8 @@ def slopes_at(
     for start in range(0, len(indices), batch):
         part = slice(start, start + batch)
         weights = neighbour_weights(squared_distances[part], kernel)
-        weights = (weights * sample_weights[indices[part]]).astype(np.float32)
-        # Planes do not depend on the origin, and about the nearest row single precision will do.
-        around = (rows[indices[part]] - rows[indices[part, :1]]).astype(np.float32)
-        near = (around, targets[indices[part]].astype(np.float32))
+        weights = (weights * sample_weights[indices[part]]).astype(rows.dtype)
+        near = (rows[indices[part]], targets[indices[part]])
         for kept, found in zip(slopes, local_fits(*near, weights, ridges)[2], strict=True):
             kept[part] = found
     return slopes

@@ -117,7 +117,7 @@ class Neighbours:
 
 def read_input(estimator: GradientMetric, X: Any, y: AnyArray) -> tuple[Targets, Options]:
     """Let an estimator check rows, targets and its parameters as its ``fit`` would."""
-    X, targets = estimator._read(X, y)
+    X, targets, _ = estimator._read(X, y)
     return targets, estimator._options(X.shape[1], targets.n_columns)
 
 
