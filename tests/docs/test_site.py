@@ -18,7 +18,7 @@ import yaml
 
 import vicinal
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guide/*.md"), *DOCS.glob("decisions/*.md")])
 TOLD_IN_CODE = [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")]
