@@ -66,7 +66,7 @@ def by_definition(hits):
 def test_means_are_those_of_the_definitions(lists):
     counted = [by_definition(hits) for hits in lists if any(hits)]
     if not counted:
-        with pytest.raises(ValueError, match="nothing relevant|anything relevant"):
+        with pytest.raises(ValueError, match="anything relevant"):
             scores_of(*lists)
         return
     found = scores_of(*lists).record()

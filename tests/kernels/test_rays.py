@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import ConvexHull
-
 from tests.oracles import rays as oracle
+
 from vicinal._kernels._rays import farthest_hits
 
 

@@ -9,9 +9,9 @@
                       └─ query_radius(queries, radius)  ─► (values, indices, indptr), all within
                                                             a distance
 
-``score_lists`` says how good rankings are, by the measures of retrieval tracks; ``rank_by_distance``
-makes the rankings of rows among each other. ``without_itself`` drops from the k + 1 nearest of an indexed row the row itself; ``check_radius``
-refuses what is no distance.
+``score_lists`` says how good rankings are, by the measures of retrieval tracks, and
+``rank_by_distance`` makes the rankings of rows among each other. ``without_itself`` drops from the
+k + 1 nearest of an indexed row the row itself; ``check_radius`` refuses what is no distance.
 """
 
 from vicinal.index._binary import BinaryIndex

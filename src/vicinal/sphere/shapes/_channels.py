@@ -97,12 +97,9 @@ def cross_spectra(fragments: Fragments) -> Tensor:
     Re Σ_m f_c^m conj(f_d^m) / (2l + 1) for every degree l and pair c ≤ d, under a square root that
     keeps the sign, so that it has the unit of the channels.
     """
-    parts = []
-    for l, part in enumerate(fragments.to_complex()):
-        products = torch.einsum("bmc,bmd->bcd", part, part.conj()).real / (2 * l + 1)
-        upper = torch.triu_indices(*products.shape[1:])
-        parts.append(products[:, upper[0], upper[1]])
-    spectra = torch.cat(parts, dim=1)
+    sizes = [2 * l + 1 for l, t in enumerate(fragments.type.tau) for _ in range(t * (t + 1) // 2)]
+    spectra = fragments.cross_spectrum()
+    spectra = spectra / spectra.new_tensor(sizes)
     return torch.sign(spectra) * torch.sqrt(spectra.abs())
 
 
