@@ -116,6 +116,6 @@ def test_what_cannot_be_trained_is_refused(given, words):
 def test_losses_and_rivals_that_do_not_exist_are_refused(tmp_path):
     with pytest.raises(ValueError, match="cross-entropy"):
         make_loss("nosuch")
+    console = make_console(stderr=True)
     with pytest.raises(ValueError, match="spectra-mlng"):
-        console = make_console(stderr=True)
         train_shapes(ShapeSetting(), ["nosuch"], tmp_path, console, fresh=False, json=None)

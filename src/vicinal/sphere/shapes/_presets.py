@@ -44,7 +44,7 @@ _PRESETS = (
         "two product layers, spectra of all pairs of channels, stretched meshes",
         bandwidth=20,
         l_max=14,
-        stretch=0.2,
+        stretch=0.35,
         network={
             "hidden": ((16, 8, 8, 8, 6, 6, 4, 4, 4), (24, 8, 6, 6, 4)),
             "pairs": "unordered",
