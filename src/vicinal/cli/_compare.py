@@ -80,7 +80,7 @@ def compare(
         "n_jobs": jobs or count_processors(), "out": True if out is None else out, "fresh": fresh,
     }  # fmt: skip
     with cli.standard_input(data) as place:
-        found = _run(place, target, asked | roles, quiet=quiet)
+        found = _run(place, target, asked | roles, page=not no_report, quiet=quiet)
     found = replace(found, command=cli.command_line())
     _show(found, json, page=not no_report, quiet=quiet)
     if open and not no_report:
@@ -91,21 +91,21 @@ def compare(
         raise typer.Exit(1)
 
 
-def _run(data: str, target: str | None, asked: dict[str, Any], *, quiet: bool) -> Any:
+def _run(data: str, target: str | None, asked: dict[str, Any], *, page: bool, quiet: bool) -> Any:
     from vicinal.cli._console import running
 
     with running(quiet=quiet) as display:
         display.say(f"reading {data}")
         from vicinal.comparison import compare
 
-        Thread(target=_load_page, daemon=True).start()
+        if page:
+            Thread(target=_load_page, daemon=True).start()
         return compare(data, target, **asked, listener=display)
 
 
 def _load_page() -> None:
-    """Load what the result is shown with, while workers measure."""
-
-    from vicinal.report import render_page, render_table  # noqa: F401
+    """Load what the page is made with, while workers measure."""
+    from vicinal.report import render_page  # noqa: F401
 
 
 def _show(found: Any, json: Path | None, *, page: bool, quiet: bool) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from vicinal.cli._console import Display
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -302,48 +304,30 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f} %"
 
 
-class TrainingDisplay:
-    """Shows a training: a bar with the time left on a terminal, a line an epoch elsewhere."""
+class TrainingDisplay(Display):
+    """Shows a training, a line an epoch; it is the ``listener`` of the training."""
 
     def __init__(self, console: Console, tell: Callable[[float], str] = percent) -> None:
-        from vicinal.cli._console import _make_bar
-
-        self._console, self._tell = console, tell
-        self._bar = _make_bar(console) if console.is_terminal else None
-        if self._bar is not None:
-            self._task = self._bar.add_task("", total=None, ends=None)
-
-    def __enter__(self) -> TrainingDisplay:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        super().__init__(console)
+        self._tell = tell
 
     def say(self, text: str) -> None:
         """Name what is being done besides training."""
         if self._bar is None:
-            self._console.print(text, markup=False)
-        else:
-            self._bar.update(self._task, description=text)
+            self.print(text)
+        super().say(text)
 
     def __call__(self, step: Step) -> None:
         """Show a step, and what an epoch came to."""
         if step.finished is not None:
-            self._console.print(describe_epoch(step, self._tell), markup=False, soft_wrap=True)
+            self.print(describe_epoch(step, self._tell))
         elif self._bar is not None:
-            import time
-
-            ends = None if step.seconds_left is None else time.monotonic() + step.seconds_left
-            self._bar.update(
-                self._task,
-                total=step.n_steps * step.n_epochs,
-                completed=step.epoch * step.n_steps + step.step,
-                description=f"epoch {step.epoch + 1}, loss {step.loss:.3f}",
-                ends=ends,
+            text, total = (
+                f"epoch {step.epoch + 1}, loss {step.loss:.3f}",
+                step.n_steps * step.n_epochs,
             )
+            done = step.epoch * step.n_steps + step.step
+            self._move(self._bar, text, done, total, step.seconds_left)
 
 
 def describe_epoch(step: Step, tell: Callable[[float], str] = percent) -> str:

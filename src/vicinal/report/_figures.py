@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,22 @@ def draw_columns(ax: Axes, values: FloatArray, intervals: FloatArray | None) -> 
     ax.set_xlim(0.4, len(values) + 0.6)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10, min_n_ticks=1))
     _finish(ax, ax.yaxis)
+
+
+def draw_epochs(ax: Axes, curves: Mapping[str, Sequence[float | None]]) -> None:
+    """Curves of errors against epochs on a logarithmic scale; what is zero or None is left out."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+
+    for (title, errors), colour in zip(curves.items(), LIGHT, strict=False):
+        shown = [(number, error) for number, error in enumerate(errors, start=1) if error]
+        ax.plot(*zip(*shown, strict=True), marker="o", color=colour, label=title)
+    ax.set(yscale="log", xlabel="epoch", ylabel="error")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10, min_n_ticks=1))
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20))
+    ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.legend(frameon=False)
+    _finish(ax)
 
 
 def draw_bars(ax: Axes, shares: FloatArray, names: Sequence[str]) -> None:
