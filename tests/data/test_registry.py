@@ -25,7 +25,8 @@ def test_no_set_is_called_like_a_file():
 
 
 def test_all_sets_are_known_by_name():
-    expected = {"digits", "wine", "breast_cancer", "diabetes", "qm7", "shapedb69", "waveform"}
+    expected = {"digits", "wine", "breast_cancer", "diabetes", "qm7", "shapedb69", "shrec2012"}
+    expected |= {"waveform"}
     expected |= {"mnist", "letter", "usps", "isolet", "covtype", "magic", "page_blocks"}
     expected |= {"shuttle", "musk2", "ijcnn1", "codrna", "amazon", "caltech10", "dslr", "webcam"}
     expected |= {f"kin8{a}{b}" for a in "fn" for b in "mh"} | {"kin32fh", "kin32nh"}

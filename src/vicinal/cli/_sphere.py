@@ -64,14 +64,16 @@ def train(
     data: Annotated[
         str,
         typer.Argument(
-            help="A known set: labelled images (mnist, digits) or molecules (qm7).", metavar="DATA"
+            help="A known set: labelled images (mnist, digits), molecules (qm7) or shapes "
+            "(shrec2012, shapedb69).",
+            metavar="DATA",
         ),
     ] = "mnist",
     preset: Annotated[
         str | None,
         Option(
             help="The network and how it is trained; 'list' shows all. Unless told, thesis for "
-            "images and shells for molecules.",
+            "images, shells for molecules and cross for shapes.",
             show_default=False,
         ),
     ] = None,
@@ -130,8 +132,17 @@ def train(
     rivals: Annotated[
         str | None,
         Option(
-            help="Molecules: kernel ridge regressions to fit besides, with commas: eigenvalues, "
-            "bag-of-bonds, fchl19 (needs qmllib).",
+            help="What to measure besides, with commas. Molecules, kernel ridge regressions: "
+            "eigenvalues, bag-of-bonds, fchl19 (needs qmllib). Shapes: d2, spectra, spectra-lda, "
+            "spectra-mlng.",
+            show_default=False,
+        ),
+    ] = None,
+    loss: Annotated[
+        str | None,
+        Option(
+            help="Shapes: cross-entropy of classes, as unless told, or a loss of embeddings: "
+            "gerrymandering, neighborhood, triplet.",
             show_default=False,
         ),
     ] = None,
@@ -141,12 +152,12 @@ def train(
     fresh: Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")] = False,
     json: Annotated[Path | None, Option("--json", help="Write the results here too.")] = None,
 ) -> None:
-    """Train a network on images drawn on the sphere, or on molecules seen from their atoms.
+    """Train a network on images drawn on the sphere, on molecules, or on shapes read by rays.
 
-    Images are tested as they are and rotated, molecules on their published folds. Every half
-    minute the training is kept in the run folder: stop it at any moment, even by kill -9, and the
-    same command goes on to the very same weights. Under torchrun several processes share each
-    batch of images.
+    Images are tested as they are and rotated, molecules on their published folds, shapes by how
+    test meshes, each turned at random, find those of their class. Every half minute the training
+    is kept in the run folder: stop it at any moment, even by kill -9, and the same command goes on
+    to the very same weights. Under torchrun several processes share each batch of images.
 
     Example: vicinal sphere train mnist --preset compact --train rotated
     """
@@ -166,6 +177,7 @@ def train(
         from vicinal.sphere.molecules import MoleculeSetting
 
         _refuse("images", train=train, test=test, protocol=protocol, projection=projection)
+        _refuse("shapes", loss=loss)
         molecules = MoleculeSetting(
             preset or "shells", 0, epochs, n_train, validation, patience, seed
         )
@@ -173,7 +185,22 @@ def train(
         _set_threads(threads)
         train_molecules(molecules, fold or "all", others, out, console, fresh=fresh, json=json)
         return
-    _refuse("molecules", fold=fold, rivals=rivals)
+    _refuse("molecules", fold=fold)
+    if data in ("shrec2012", "shapedb69"):
+        from vicinal.cli._sphere_shapes import train_shapes
+        from vicinal.sphere.shapes import ShapeSetting
+
+        _refuse("images", train=train, test=test, protocol=protocol, projection=projection)
+        shapes = ShapeSetting(
+            data, preset or "cross", loss or "cross-entropy", epochs, n_train, validation or 0,
+            patience, seed,
+        )  # fmt: skip
+        others = split_names(rivals) if rivals else []
+        _set_threads(threads)
+        train_shapes(shapes, others, out, console, fresh=fresh, json=json)
+        return
+    _refuse("molecules and shapes", rivals=rivals)
+    _refuse("shapes", loss=loss)
     setting = SphereSetting(
         data, preset or "thesis", train or "rotated", tuple(split_names(test or "plain,rotated")),
         cast(Any, protocol), projection, epochs, n_train, validation, patience, seed,
@@ -377,6 +404,7 @@ def _preset_table() -> Table:
 
     from vicinal.sphere.digits import list_presets
     from vicinal.sphere.molecules import list_molecule_presets
+    from vicinal.sphere.shapes import list_shape_presets
 
     table = Table(box=None)
     for title in ("for", "preset", "what it is"):
@@ -385,4 +413,6 @@ def _preset_table() -> Table:
         table.add_row("images", preset.name, preset.title)
     for molecular in list_molecule_presets():
         table.add_row("molecules", molecular.name, molecular.title)
+    for shape in list_shape_presets():
+        table.add_row("shapes", shape.name, shape.title)
     return table
