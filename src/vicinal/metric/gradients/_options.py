@@ -155,7 +155,11 @@ def _check_step(step: Any, n_iter: int, n_features: int, n_columns: int) -> Any:
 def check_point_weights(sample_weight: Any, n_rows: int) -> tuple[FloatArray, float]:
     """Return weights (n,) of mean 1, and what they were divided by."""
     weights = check_weights(sample_weight, n_rows)
-    scale = 1.0 if sample_weight is None else float(np.asarray(sample_weight, float).mean())
+    if sample_weight is None:
+        return np.ones(n_rows), 1.0
+    given = np.asarray(sample_weight, dtype=np.float64)
+    largest = float(given.max())  # apart, as the sum of huge weights overflows
+    scale = largest * float((given / largest).mean())
     return np.ones(n_rows) if weights is None else weights, scale
 
 

@@ -57,6 +57,8 @@ def real_targets(y: AnyArray) -> Targets:
             f"y is constant ({float(y[0])!r}): a constant function has no gradient to learn a "
             "metric from. Check the target column."
         )
+    if scale * _LARGEST < 1:
+        raise ValueError(f"y varies by no more than {scale:g}, whose squares vanish; rescale it.")
     deviation = scale * float(np.std(centred / scale))
     return Targets(centred / deviation, np.zeros(len(y), np.int64), 1, deviation)
 
