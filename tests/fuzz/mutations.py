@@ -80,7 +80,7 @@ def corrupt(value: Any, random: np.random.Generator) -> Any:
             holder[path[-1]] = copy.deepcopy(other)
         case _:
             is_number = isinstance(old, int | float) and not isinstance(old, bool)
-            holder[path[-1]] = old + random.choice([-1, 1]) if is_number else json.dumps(old)
+            holder[path[-1]] = old + int(random.choice([-1, 1])) if is_number else json.dumps(old)
     return changed
 
 
@@ -96,7 +96,7 @@ def corrupt_array(data: bytes, random: np.random.Generator) -> bytes:
             array = array.reshape(-1)
         case 3:
             array = array[None]
-        case 4:
+        case 4 if array.dtype.kind in "biuf":
             array = array.astype(random.choice(["S3", "U2", "c16", "f4", "i1", "?", "u8", "M8[s]"]))
         case 5 if array.size and array.dtype.kind == "f":
             array.reshape(-1)[random.integers(array.size)] = random.choice([np.nan, np.inf, 1e308])

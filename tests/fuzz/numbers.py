@@ -208,9 +208,17 @@ def estimators() -> Iterator[tuple[str, Any]]:
     yield "KNNClassifier, faiss", vicinal.KNNClassifier(3, index="faiss")
     yield "KNNRegressor, faiss", vicinal.KNNRegressor(3, index="faiss", weights="distance")
     yield "KNNRegressor, MLKR", vicinal.KNNRegressor(3, metric=vicinal.MLKR(max_iter=3))
+    yield "NearestNeighbors, sparse", _Sparse(3)
     yield "KNNClassifier, distance", vicinal.KNNClassifier(3, weights="distance")
     yield "LocalLinearRegressor, 20", vicinal.LocalLinearRegressor(20)
     yield from compat_estimators()
+
+
+class _Sparse(vicinal.NearestNeighbors):
+    """Searches among the same rows as sparse ones."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        return super().fit(sparse.csr_matrix(X) if isinstance(X, np.ndarray) else X)
 
 
 def compat_estimators() -> Iterator[tuple[str, Any]]:
@@ -221,7 +229,7 @@ def compat_estimators() -> Iterator[tuple[str, Any]]:
         kind = getattr(peers, name)
         quick = {
             "max_iter": 5, "random_state": 0, "n_constraints": 20, "n_chunks": 5, "batch_size": 5,
-            "balance_param": 0.01,
+            "balance_param": 0.01, "output_iter": 5,
         }  # fmt: skip
         if name.endswith("_Supervised") or name in ("LFDA", "LMNN", "MLKR", "NCA", "Covariance"):
             known = inspect.signature(kind).parameters
@@ -262,7 +270,8 @@ class _Plain:
         ignores_y = inspect.signature(estimator.fit).parameters["y"].default is None
         self.needs_y = tags.target_tags.required and not ignores_y
         # Names of another library keep its units: a step of 1e-7, say, is one in the user's unit.
-        self.has_unit = name.startswith("compat")
+        # So does the penalty of a classifier.
+        self.has_unit = name.startswith("compat") or name == "ClassifierCodes"
         self.known: dict[bool, Any] = {}
 
     def tables(self) -> Iterator[tuple[str, dict[str, Case]]]:
@@ -282,6 +291,10 @@ class _Plain:
                 found = self.found(kind, value)
             except ValueError:
                 return "refused"
+            except RuntimeError as error:
+                if self.has_unit and "SDML" in str(error):
+                    return "refused by another library's RuntimeError"
+                raise
             except TypeError as error:
                 if _is_scikit_learns(error):
                     return "refused by scikit-learn's TypeError"
