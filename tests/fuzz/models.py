@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.pipeline import make_pipeline
-
-import vicinal
 from tests.fuzz._outcomes import Try, Wrong
 from tests.fuzz.mutations import corrupt, corrupt_array, damage
+
+import vicinal
 from vicinal.data import Imputer, Preparation, TableEncoder
 
 RANDOM = np.random.default_rng(0)
@@ -65,7 +65,9 @@ def _models() -> dict[str, tuple[Any, Any, Any]]:
     )  # fmt: skip
     from scipy.sparse import csr_matrix
 
-    models = {name: (model, X, y) for name, model in of_classes.items()}
+    models: dict[str, tuple[Any, Any, Any]] = {
+        name: (model, X, y) for name, model in of_classes.items()
+    }
     models |= {name: (model, X, numbers) for name, model in of_numbers.items()}
     models["sparse"] = (classifier(k), csr_matrix(np.maximum(X, 0)), y)
     models["table"] = (table, FRAME, NAMES)

@@ -236,16 +236,16 @@ def compat_estimators() -> Iterator[tuple[str, Any]]:
             yield f"compat {name}", kind(**{n: v for n, v in quick.items() if n in known})
 
 
-def cases(*, pick: Callable[[int], bool] = lambda number: True) -> Iterator[Try]:
-    """Yield all tries, or those whose numbers are picked."""
-    number = 0
-    for name, estimator in estimators():
-        plain = _Plain(name, estimator)
-        for kind, table in plain.tables():
-            for case, (expected, value) in table.items():
-                number += 1
-                if pick(number):
-                    yield Try(f"{name}, {kind} {case}", plain.trying(kind, expected, value))
+def cases(random: np.random.Generator) -> Iterator[Try]:
+    """Yield all tries once, in random order, so that some seconds see a bit of all."""
+    plain = [_Plain(name, estimator) for name, estimator in estimators()]
+    tries = [
+        Try(f"{each.name}, {kind} {case}", each.trying(kind, expected, value))
+        for each in plain
+        for kind, table in each.tables()
+        for case, (expected, value) in table.items()
+    ]
+    return (tries[number] for number in random.permutation(len(tries)))
 
 
 class _Plain:
@@ -339,7 +339,7 @@ def _ask(model: Any, rows: Any) -> tuple[Any, ...]:
     """Return the neighbours of rows among themselves, and what else the model tells of them."""
     if hasattr(model, "transform"):
         mapped = np.asarray(model.transform(rows))
-        outputs = (_nearest(mapped), mapped)
+        outputs: tuple[Any, ...] = (_nearest(mapped), mapped)
         if hasattr(model, "components_"):
             outputs += (np.asarray(model.components_),)
         return outputs
