@@ -65,9 +65,7 @@ def _models() -> dict[str, tuple[Any, Any, Any]]:
     )  # fmt: skip
     from scipy.sparse import csr_matrix
 
-    models: dict[str, tuple[Any, Any, Any]] = {
-        name: (model, X, y) for name, model in of_classes.items()
-    }
+    models: dict[str, tuple[Any, Any, Any]] = {n: (model, X, y) for n, model in of_classes.items()}
     models |= {name: (model, X, numbers) for name, model in of_numbers.items()}
     models["sparse"] = (classifier(k), csr_matrix(np.maximum(X, 0)), y)
     models["table"] = (table, FRAME, NAMES)
