@@ -172,7 +172,7 @@ def test_a_frame_and_an_array_of_the_same_numbers_teach_the_same():
 
 def test_queries_beyond_any_map_are_refused():
     with pytest.raises(ValueError, match="leave the range of floats"):
-        LDA().fit(X, y).transform(X * 1e308)
+        LDA().fit(X, y).transform(X * 1e200)
 
 
 @pytest.mark.parametrize("exponent", [-250, 250])

@@ -838,10 +838,10 @@ def test_a_model_that_cannot_answer_is_refused_at_load(saved, values):
         load_model(_rewrite(saved, edit))
 
 
-@pytest.mark.parametrize("model", [3, {"type": "vicinal.rivals:LDA", "state": {}}], ids=str)
-def test_what_is_no_fitted_model_is_refused_at_load(saved, model):
+@pytest.mark.parametrize("content", [3, {"type": "vicinal.rivals:LDA", "state": {}}], ids=str)
+def test_what_is_no_fitted_model_is_refused_at_load(saved, content):
     def edit(structure: Any, members: Any) -> None:
-        structure["model"] = model
+        structure["model"] = content
 
     with pytest.raises(ValueError, match="can be trusted"):
         load_model(_rewrite(saved, edit))

@@ -163,6 +163,8 @@ class LSML(MetricLearner):
         wanted = self.n_constraints or min(20 * n_classes**2, 20 * rows.n_rows)
         pairs = draw_pairs(rows.labels, wanted, rng)
         kept = min(len(pairs.alike), len(pairs.apart))
+        if kept == 0:
+            raise ValueError("no class has two rows, so no pair of rows is known to be alike.")
         near, far = (
             rows.X[p[:kept, 0]] - rows.X[p[:kept, 1]]
             for p in (rng.permutation(pairs.alike), rng.permutation(pairs.apart))

@@ -91,8 +91,11 @@ def load_optimiser(optimiser: torch.optim.Optimizer, state: Any) -> None:
 
 def read_record(kind: type[Record], values: Any) -> Record:
     """Return a record of finite numbers, none negative but for scores, or None where it may be."""
+    parts = fields(kind)  # type: ignore[arg-type]
+    if sorted(values) != sorted(part.name for part in parts):
+        raise TypeError(f"a {kind.__name__} does not have {sorted(values)}"[:200])
     record = kind(**values)
-    for part in fields(kind):  # type: ignore[arg-type]
+    for part in parts:
         value, declared = getattr(record, part.name), str(part.type)
         if value is None and "None" in declared:
             continue
