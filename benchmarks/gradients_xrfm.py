@@ -65,36 +65,6 @@ def cases(*, quick: bool) -> Iterator[Case]:
         limits={"cpu_ratio": 0.2},
     )
 
-    yield whole_fit(300 if quick else 1_500)
-
-
-def whole_fit(n: int) -> Case:
-    """A fit with defaults, all choices included, against one xRFM of given settings."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, 12), dtype=np.float32)
-    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(n, dtype=np.float32)
-    metric = EGOP(random_state=0)
-
-    def peer() -> Any:
-        model = machine(("l2", 10.0, 1e-2), n_iter=5)
-        with quiet():
-            model.fit(X, y, X[: n // 5], y[: n // 5])
-        return model
-
-    def check(fitted: Any, _: Any) -> Mapping[str, Any]:
-        assert fitted.feature_relevance_[:3].sum() > 0.9
-        return {"note": f"{fitted.estimator_}, {fitted.n_iter_} iterations"}
-
-    return Case(
-        name=f"EGOP {n:,} × 12 with defaults, choices included",
-        peer_name="xRFM of one setting, five iterations",
-        ours=lambda: metric.fit(X, y),
-        peer=peer,
-        warm_up=lambda: (metric.fit(X[:200], y[:200]), peer()),
-        check=check,
-        limits={"cpu_seconds": 1.0},
-    )
-
 
 class _Enough(Exception):
     """Raised to leave xRFM's loop before its final solve."""

@@ -23,6 +23,14 @@ def blas_threads():
     return [library["num_threads"] for library in _blas().info()]
 
 
+@pytest.fixture
+def two_blas_threads():
+    """Give libraries something to limit, however few threads this process began with."""
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        yield
+        _threads._take_control()
+
+
 def test_no_wish_means_as_many_as_the_linear_algebra_library():
     with threadpoolctl.threadpool_limits(1, user_api="blas"):
         assert thread_count(None) == 1
@@ -147,8 +155,7 @@ def test_rows_are_shared_out_evenly(rows, block_size, n_threads, sizes):
     assert np.concatenate(blocks).tolist() == list(range(rows))
 
 
-@pytest.mark.skipif(max(blas_threads(), default=1) < 2, reason="needs two threads to limit")
-def test_any_thread_can_hold_linear_algebra_to_one_after_the_main_thread_has():
+def test_any_thread_can_hold_linear_algebra_to_one_after_the_main_thread_has(two_blas_threads):
     before = blas_threads()
     with _threads.one_blas_thread():
         pass  # from here on threadpoolctl would listen to this thread alone
@@ -167,8 +174,7 @@ def test_any_thread_can_hold_linear_algebra_to_one_after_the_main_thread_has():
     assert blas_threads() == before
 
 
-@pytest.mark.skipif(max(blas_threads(), default=1) < 2, reason="needs two threads to limit")
-def test_after_a_fit_in_a_thread_others_can_set_limits_of_their_own():
+def test_after_a_fit_in_a_thread_others_can_set_limits_of_their_own(two_blas_threads):
     with ThreadPoolExecutor(1) as pool:
         pool.submit(lambda: map_blocks(len, ["a"], 1)).result()
         with threadpoolctl.threadpool_limits(1, user_api="blas"):

@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from vicinal import EGOP, KNNRegressor, plot_relevance, plot_spectrum, plot_summary
@@ -52,16 +53,18 @@ plt.show()
 
 # %%
 # Real data are less tidy. The progress of diabetes a year on, from ten measurements: one direction
-# carries most of it, mostly body mass and the log of a blood fat, and along it the target rises
-# steadily but with much scatter.
+# carries most of it, mostly body mass and the log of a blood fat, and along it the target of
+# *unseen* rows rises steadily but with much scatter.
 
 diabetes = load_diabetes(as_frame=True, scaled=False)
-rows, target = diabetes.data, diabetes.target
-rows = StandardScaler().set_output(transform="pandas").fit_transform(rows)
-metric = EGOP(store_gradients=True, random_state=0).fit(rows, target)
+seen, unseen, target, unseen_target = train_test_split(
+    diabetes.data, diabetes.target, random_state=0
+)
+model = make_pipeline(StandardScaler(), EGOP(store_gradients=True, random_state=0))
+model.fit(seen, target)
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
-plot_spectrum(metric, axes[0])
-plot_relevance(metric, axes[1])
-plot_summary(metric, rows, target, axes[2])
+plot_spectrum(model, axes[0])
+plot_relevance(model, axes[1])
+plot_summary(model, unseen, unseen_target, axes[2])
 plt.show()

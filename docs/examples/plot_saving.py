@@ -12,11 +12,13 @@ refused, and what is loaded predicts exactly as what was saved.
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import matplotlib.pyplot as plt
 import numpy as np
 
-from vicinal import MLNG, KNNClassifier, load_dataset, load_model, save_model
+from vicinal import MLNG, KNNClassifier, load_dataset, load_model, plot_relevance, save_model
 
-X, y = load_dataset("breast_cancer")
+data = load_dataset("breast_cancer")
+X, y = data
 X = (X - X.mean(axis=0)) / X.std(axis=0)
 model = KNNClassifier(n_neighbors=5, metric=MLNG(n_neighbors=5, random_state=0))
 model.fit(X[:400], y[:400])
@@ -27,10 +29,12 @@ save_model(model, path)
 print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
 
 # %%
-# The round trip is exact.
+# The round trip is exact, and what was learned comes back with it.
 
 loaded = load_model(path)
 print("same predictions:", np.array_equal(loaded.predict(X[400:]), model.predict(X[400:])))
+plot_relevance(loaded, n_features=8, feature_names=data.feature_names)
+plt.show()
 
 # %%
 # A truncated copy is refused with the reason, not with a wrong answer.

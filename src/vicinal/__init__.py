@@ -52,7 +52,14 @@ _HOMES = {
     "vicinal.combine": ("AutoMetric", "MeanMetric"),
     "vicinal.scale": ("fit_distributed",),
     "vicinal.comparison": ("compare",),
-    "vicinal.report": ("Comparison", "plot_relevance", "plot_spectrum", "plot_summary"),
+    "vicinal.report": (
+        "Comparison",
+        "plot_errors",
+        "plot_map",
+        "plot_relevance",
+        "plot_spectrum",
+        "plot_summary",
+    ),
     "vicinal.index": ("ExactIndex", "BinaryIndex", "FaissIndex", "SparseIndex"),
     "vicinal.predict": (
         "KNNClassifier",

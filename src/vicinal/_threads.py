@@ -104,7 +104,7 @@ def _linear_algebra_threads() -> int:
     ours = [library for library in _blas().info() if not _is_foreign(library["filepath"])]
     own = [lib["num_threads"] for lib in ours if lib.get("threading_layer") != "openmp"]
     if own:
-        return int(max(own))
+        return int(min(own))  # a limit set before one of them was loaded holds for the other alone
     told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
     return int(told) if told.isdecimal() else int(joblib.cpu_count())
 

@@ -21,7 +21,7 @@ AnyArray = NDArray[Any]
 Task = Literal["classification", "regression"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """A table ready for use: decoded features, targets, and what is known about its rows.
 
@@ -80,6 +80,15 @@ class Dataset:
 
     def __iter__(self) -> Iterator[AnyArray]:
         return iter((self.X, self.y))
+
+    def __repr__(self) -> str:
+        n, d = np.shape(self.X)
+        size = f"{n:,} row{'s' * (n != 1)}, {d:,} feature{'s' * (d != 1)}"
+        target = f" of {self.target_name!r}" if self.target_name else ""
+        unit = f" in {self.unit}" if self.unit else ""
+        shown = ", ".join(map(str, self.classes[:5])) + ", …" * (len(self.classes) > 5)
+        classes = f", {len(self.classes)} classes ({shown})" if self.classes else ""
+        return f"<Dataset {self.name!r}: {size}, {self.task}{target}{unit}{classes}>"
 
 
 @dataclass(frozen=True)

@@ -238,10 +238,10 @@ def _note_spread(estimator: Any, X: AnyArray) -> None:
         estimator.feature_spread_ = feature_spread(X)
 
 
-def feature_spread(X: Any) -> FloatArray:
+def feature_spread(X: Any, weights: FloatArray | None = None) -> FloatArray:
     """Return the standard deviation of each feature of dense or sparse X (n, d), of shape (d,).
 
-    O(n d) time; beside X, memory of a block of rows.
+    Rows of dense X may have weights (n,). O(n d) time; beside X, memory of a block of rows.
     """
     n_rows = X.shape[0]
     if issparse(X):
@@ -249,12 +249,13 @@ def feature_spread(X: Any) -> FloatArray:
         squares = np.asarray(X.multiply(X).sum(axis=0), dtype=np.float64).ravel() / n_rows
         variance: FloatArray = np.maximum(squares - mean**2, 0.0)
         return np.sqrt(variance)
-    mean = X.mean(axis=0, dtype=np.float64)
-    total = np.zeros(X.shape[1])
-    for start in range(0, n_rows, _BLOCK):
-        gaps = X[start : start + _BLOCK] - mean
-        total += np.einsum("ij,ij->j", gaps, gaps)
-    return np.sqrt(total / n_rows)
+    blocks = [slice(start, start + _BLOCK) for start in range(0, n_rows, _BLOCK)]
+    shares = np.full(n_rows, 1 / n_rows) if weights is None else weights / weights.sum()
+    if weights is None:
+        mean = X.mean(axis=0, dtype=np.float64)
+    else:
+        mean = np.sum([shares[block] @ X[block] for block in blocks], axis=0)
+    return np.sqrt(np.sum([shares[block] @ (X[block] - mean) ** 2 for block in blocks], axis=0))
 
 
 def refuse_distributed(estimator: Any, X: Any, y: Any = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -277,3 +278,18 @@ def test_letters_have_the_error_that_scikit_learn_finds_on_the_same_folds(run):
     measured = records_of(Path("r.json"))["euclidean", 3]["errors"]
     # Rows at the same distance may come in another order there: a few votes may differ.
     assert measured == pytest.approx(plain_errors(load_dataset("letter"), 3), abs=5e-4)
+
+
+def test_a_missing_file_is_noticed_before_a_numerical_library_is_loaded(tmp_path):
+    code = (
+        "import sys; sys.argv = ['vicinal', 'compare', 'nosuch.csv']\n"
+        "import vicinal.cli\n"
+        "try: vicinal.cli.main()\n"
+        "except SystemExit as stop: assert stop.code == 2\n"
+        "print({'numpy', 'pandas', 'sklearn', 'numba'} & set(sys.modules) or 'none')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stderr == "error: nosuch.csv: no such file.\n"
+    assert done.stdout == "none\n"

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes, load_digits, load_wine
+from sklearn.neighbors import NearestNeighbors
 
 from vicinal import EGOP, LDA, GradientDiffusionMap
 from vicinal._types import Dataset
 from vicinal.comparison import Measurer, _measurer
-from vicinal.comparison._exhibit import choose_rows, first_two_components, show_metric
+from vicinal.comparison._exhibit import choose_rows, show_metric
 from vicinal.comparison._exhibit_file import exhibit_path, read_exhibit, write_exhibit
 from vicinal.comparison._held import source_of
 from vicinal.data import Preparation
-from vicinal.report import Exhibit
+from vicinal.report import Exhibit, first_two_components
 from vicinal.runs import Cell, Setting, record_key
 
 
@@ -62,6 +63,15 @@ def test_maps_show_the_test_rows_before_and_after(exhibit_of):
     assert exhibit.map_before.shape == exhibit.map_after.shape == (n, 2)
     assert_array_equal(exhibit.map_targets, np.array(["a", "b", "c"])[prepared.y_test])
     assert (exhibit.method, exhibit.title, exhibit.k) == ("lda", "LDA", 3)
+
+
+def test_the_share_of_neighbours_of_the_own_class_is_kept(exhibit_of):
+    exhibit, prepared = exhibit_of(wine(), "lda", scale="zscore")
+    search = NearestNeighbors(n_neighbors=3).fit(prepared.X_train)
+    near = prepared.y_train[search.kneighbors(prepared.X_test, return_distance=False)]
+    assert exhibit.agreement[0] == pytest.approx(np.mean(near == prepared.y_test[:, None]))
+    assert exhibit.agreement[1] > exhibit.agreement[0]
+    assert 0 < exhibit_of(diabetes(), "egop")[0].agreement[0] < 1
 
 
 def test_a_map_keeps_distances_where_two_dimensions_are_all_there_is():

@@ -9,11 +9,14 @@ from sklearn.datasets import load_diabetes
 
 from vicinal import EGOP, GradientWeights
 from vicinal.comparison._intervals import (
+    describe_sum,
     eigenvalue_intervals,
     eigenvalues_by_point,
+    leading_eigenvectors,
     resampled_intervals,
 )
 from vicinal.data import Preparation
+from vicinal.report import eigenvalues_of
 
 
 def test_the_intervals_of_a_small_set_are_those_of_the_estimators_own_bootstrap():
@@ -48,3 +51,32 @@ def test_intervals_narrow_with_the_points_of_the_fit_not_with_those_at_hand():
     assert_allclose(few / many, 4, rtol=0.25)
     # Twice 1.96 standard errors of a mean of exponentials.
     assert_allclose(few, 2 * 1.96 / np.sqrt(1000), rtol=0.2)
+
+
+@pytest.mark.parametrize("shape", [(300, 6), (30, 80)])
+@pytest.mark.parametrize("n_components", [None, 2])
+def test_leading_eigenvectors_are_those_of_the_matrix(shape, n_components):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape)
+    metric = EGOP("analytic", bandwidth="rule", n_components=n_components, random_state=0)
+    metric.fit(X, np.sin(X[:, 0]) + X[:, 1] ** 2)
+    vectors = leading_eigenvectors(metric)
+    assert vectors.shape == (shape[1], min(shape[1], 40))
+    expected = np.linalg.eigh(metric.outer_product_)[1][:, ::-1][:, :2]
+    assert_allclose(np.abs(np.sum(vectors[:, :2] * expected, axis=0)), 1, rtol=1e-6)
+    assert (np.linalg.norm(vectors, axis=0) < 1 + 1e-9).all()
+
+
+def test_of_wide_rows_no_matrix_of_all_features_is_made(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 600))
+    metric = EGOP("analytic", bandwidth="rule", random_state=0).fit(X, X[:, 0])
+
+    def refuse(self):
+        raise AssertionError("a matrix of d² entries")
+
+    monkeypatch.setattr(type(metric), "outer_product_", property(refuse))
+    intervals, _ = eigenvalue_intervals(metric, X, X[:, 0], 0)
+    assert intervals.shape == (40, 2)
+    assert describe_sum(metric) == "the mean squared gradient"
+    assert len(eigenvalues_of(metric)) == 600

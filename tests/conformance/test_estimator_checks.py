@@ -35,7 +35,7 @@ ESTIMATORS += [
     vicinal.MeanMetric(vicinal.LDA(), n_starts=2),
     vicinal.metric.PublishedMLNG(max_iter=3),
     vicinal.LMNN(max_iter=10),
-    vicinal.MLNG(max_iter=5),
+    vicinal.MLNG(max_iter=2),
     vicinal.AsymmetricMLNG(max_iter=2, learning_rate=0.03),
     vicinal.RegressionMLNG(max_iter=2, init="relieff", set_size=3),
     vicinal.HammingMLNG(n_bits=16, max_iter=2, margin=2.0),

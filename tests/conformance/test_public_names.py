@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -71,3 +72,16 @@ def test_no_room_imports_what_is_private_to_another():
                 if foreign and any(name.startswith("_") for name in names[1:]):
                     wrong.append(f"{file.relative_to(root)}: {node.module} {names[-1]}")
     assert not wrong
+
+
+def test_the_library_speaks_of_arguments_and_leaves_options_to_the_command():
+    root = Path(vicinal.__file__).parent
+    told = [
+        f"{file.relative_to(root)}:{node.lineno}"
+        for file in root.rglob("*.py")
+        if file.relative_to(root).parts[0] != "cli"
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.search(r"(?<!var\()--[a-z]{2}", node.value)  # but for variables of CSS
+    ]
+    assert told == []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.data.dataset_table import PAGE, page_with_table
 
-from vicinal.data import PROTOCOLS, list_datasets
+from vicinal.data import PROTOCOLS, list_datasets, table_suffix
 from vicinal.data._fingerprint import fingerprint, same_fingerprint
 from vicinal.data._registry import ALIASES, Entry, get_entry, registry
 
@@ -19,8 +19,14 @@ BIBLIOGRAPHY = Path(__file__).parents[2] / "docs" / "references.bib"
 entries = pytest.mark.parametrize("entry", registry().values(), ids=lambda entry: entry.name)
 
 
+def test_no_set_is_called_like_a_file():
+    names = [*registry(), *ALIASES]
+    assert [name for name in names if table_suffix(Path(name)) or len(Path(name).parts) > 1] == []
+
+
 def test_all_sets_are_known_by_name():
-    expected = {"digits", "wine", "breast_cancer", "diabetes", "qm7", "shapedb69", "waveform"}
+    expected = {"digits", "wine", "breast_cancer", "diabetes", "qm7", "shapedb69", "shrec2012"}
+    expected |= {"waveform"}
     expected |= {"mnist", "letter", "usps", "isolet", "covtype", "magic", "page_blocks"}
     expected |= {"shuttle", "musk2", "ijcnn1", "codrna", "amazon", "caltech10", "dslr", "webcam"}
     expected |= {f"kin8{a}{b}" for a in "fn" for b in "mh"} | {"kin32fh", "kin32nh"}

@@ -64,7 +64,11 @@ def parts_of(X, y, rows=CHUNK):
 
 @pytest.mark.parametrize(
     ("learner", "n_starts", "given"),
-    [(LDA(), 1, {}), (MLNG(init="lda"), 2, {"n_neighbors": 3}), (EJOP("analytic"), 1, {})],
+    [
+        (LDA(), 1, {}),
+        (MLNG(init="lda", max_iter=2), 2, {"n_neighbors": 3}),
+        (EJOP("analytic"), 1, {}),
+    ],
     ids=["lda", "mlng", "ejop"],
 )
 def test_the_mean_is_that_of_fits_in_memory_to_the_partitions(learner, n_starts, given):

@@ -10,9 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from numba.core import caching
 
 import vicinal
-from vicinal._kernels._cache import digest_sources
+from vicinal._kernels._cache import digest_sources, install
 
 # `_hamming` calls `merge_sorted` of `_order`. Prints the neighbours, the compilations, the folder.
 SEARCH = """
@@ -97,3 +98,16 @@ def test_the_digest_sees_every_file_and_its_name(tmp_path):
     renamed = digest_sources(tmp_path)
     (tmp_path / "b.py").write_text("y")
     assert len({before, renamed, digest_sources(tmp_path)}) == 3
+
+
+def test_every_place_numba_knows_is_turned_whatever_it_is_called(monkeypatch):
+    class Own:
+        pass
+
+    known = [Own]
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", known)
+    install()
+    assert len(known) == 2
+    assert known[0] is not Own
+    assert issubclass(known[0], Own)
+    assert known[1] is Own

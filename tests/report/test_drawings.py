@@ -18,8 +18,8 @@ from vicinal.report._drawings import (
     draw_summary,
     render_svg,
 )
+from vicinal.report._errors import error_lines
 from vicinal.report._palette import LIGHT
-from vicinal.report._plots import error_lines
 from vicinal.report._shares import as_shares, count_for
 
 RNG = np.random.default_rng(0)

@@ -5,9 +5,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from vicinal.report import Exhibit
-from vicinal.report._maps import MAX_POINTS, SIZE, agreement, draw_maps, make_key, place, push_apart
+from vicinal.report._maps import (
+    MAX_POINTS,
+    SIZE,
+    agreement,
+    draw_maps,
+    first_two_components,
+    free_places,
+    make_key,
+    nearest_others,
+    place,
+)
 
 MakeExhibit = Callable[..., Exhibit]
 
@@ -35,6 +46,27 @@ def test_agreement_is_the_share_of_points_beside_their_own_class() -> None:
     assert agreement(line, make_key(targets, "classification"), targets) == pytest.approx(4 / 6)
 
 
+def test_nearest_others_are_those_of_a_tree() -> None:
+    points = np.random.default_rng(0).normal(size=(700, 5)) + 100
+    expected = cKDTree(points).query(points, k=2)[1][:, 1]
+    assert (nearest_others(points) == expected).all()
+
+
+def test_the_caption_says_what_the_distances_themselves_do(make_exhibit: MakeExhibit) -> None:
+    X, y = clouds(3)
+    shown = {"map_before": X, "map_after": X}
+    classes = make_exhibit(**shown, map_targets=y.astype(str), agreement=(0.712, 0.8), k=5)
+    maps = draw_maps(classes, "classification")
+    assert maps is not None
+    caption = maps.caption
+    assert "the share of the 5 nearest training rows that have a test row's class is 71" in caption
+    assert caption.endswith("before and 80\u00a0% after.")
+    numbers = make_exhibit(**shown, map_targets=X[:, 0], agreement=(0.5, 0.75))
+    maps = draw_maps(numbers, "regression")
+    assert maps is not None
+    assert maps.caption.endswith("correlate by 0.50 before and 0.75 after.")
+
+
 def test_agreement_is_right_where_points_coincide() -> None:
     points = np.zeros((6, 2))
     same = np.array(["a"] * 6)
@@ -47,7 +79,7 @@ def test_separated_classes_are_described_as_separated(make_exhibit: MakeExhibit)
     maps = draw(make_exhibit, mixed, X, y.astype(str), "classification")
     assert "100\u00a0% of the points lie next to a point of their own class" in maps.after.alt
     assert maps.after.alt.startswith("Map, After: MLNG. 400\u00a0points")
-    assert "after" in maps.caption
+    assert maps.caption == "400\u00a0test rows, two components of each space."
     assert n_dots(maps.before) == n_dots(maps.after) == 400
 
 
@@ -55,7 +87,7 @@ def test_no_map_shows_more_than_two_thousand_points(make_exhibit: MakeExhibit) -
     X, y = clouds(3, n=50_000)
     maps = draw(make_exhibit, X, X, y, "classification")
     assert n_dots(maps.after) == MAX_POINTS
-    assert "2,000\u00a0points of 50,000" in maps.caption
+    assert "2,000\u00a0test rows of 50,000" in maps.caption
 
 
 def test_an_outlier_does_not_squeeze_the_others_and_is_counted() -> None:
@@ -90,9 +122,9 @@ def test_classes_are_ordered_as_people_count() -> None:
 
 @pytest.mark.parametrize(
     ("n_classes", "legend", "labels"),
-    [(2, True, 2), (12, True, 12), (13, False, 13), (30, False, 30), (100, False, 0)],
+    [(2, True, 0), (12, True, 0), (13, False, 13), (30, False, 30), (100, False, 0)],
 )
-def test_few_classes_have_a_legend_and_not_too_many_are_labelled(
+def test_few_classes_have_a_legend_and_more_are_labelled_but_not_too_many(
     n_classes: int, legend: bool, labels: int, make_exhibit: MakeExhibit
 ) -> None:
     X, y = clouds(n_classes)
@@ -143,11 +175,54 @@ def test_no_points_no_map(make_exhibit: MakeExhibit) -> None:
     assert draw_maps(make_exhibit(), "classification") is None
 
 
-def test_labels_in_one_place_are_pushed_apart() -> None:
-    places = push_apart(np.full((6, 2), 180.0), np.ones(6, dtype=int))
-    gaps = np.abs(places[:, None] - places[None])
-    apart = (gaps[..., 0] > 8) | (gaps[..., 1] > 11)
+def covered(points: np.ndarray, label: np.ndarray, letters: int) -> int:
+    away = np.abs(points - label)
+    return int(((away[:, 0] < 4 * letters) & (away[:, 1] < 7)).sum())
+
+
+def test_labels_stand_near_their_classes_on_no_point_and_apart() -> None:
+    X, y = clouds(13, n=1300)
+    paper, _ = place(X)
+    middles = np.array([np.median(paper[y == code], axis=0) for code in range(13)])
+    lengths = [1 + code % 9 for code in range(13)]
+    places = free_places(paper, middles, lengths)
+    assert [covered(paper, p, n) for p, n in zip(places, lengths, strict=True)] == [0] * 13
+    assert (np.linalg.norm(places - middles, axis=1) < 60).all()
+    same = free_places(np.empty((0, 2)), np.full((6, 2), 180.0), [1] * 6)
+    gaps = np.abs(same[:, None] - same[None])
+    apart = (gaps[..., 0] >= 8) | (gaps[..., 1] >= 12)
     assert apart[~np.eye(6, dtype=bool)].all()
+
+
+def test_labels_of_a_full_map_stay_on_it() -> None:
+    paper = np.random.default_rng(0).uniform(0, SIZE, (2000, 2))
+    places = free_places(paper, paper[:30], [12] * 30)
+    assert ((places > 40) & (places < SIZE - 8))[:, 0].all()
+    assert ((places > 0) & (places < SIZE)).all()
+
+
+@pytest.mark.parametrize("n", [20, 30, 300])
+def test_two_outliers_neither_turn_the_map_nor_squeeze_it(n: int) -> None:
+    """Two classes apart along the first of five features; two rows a thousand units off."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5))
+    y = np.arange(n) % 2
+    X[:, 0] += 6 * y
+    X[:2, 3] = [1000, 1100]
+    flat = first_two_components(X)
+    paper, n_outside = place(flat)
+    assert n_outside == 2
+    assert np.ptp(paper[2:, 0]) > 0.4 * SIZE
+    key = make_key(y.astype(str), "classification")
+    assert agreement(flat, key, y) >= 0.9
+
+
+def test_of_an_elliptical_cloud_the_components_are_the_principal_ones() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 3)) * [1.0, 5.0, 2.0]
+    flat = first_two_components(X)
+    assert abs(np.corrcoef(flat[:, 0], X[:, 1])[0, 1]) > 0.999
+    assert abs(np.corrcoef(flat[:, 1], X[:, 2])[0, 1]) > 0.99
 
 
 def test_drawing_twice_gives_the_same_map(make_exhibit: MakeExhibit) -> None:

@@ -11,8 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_wine
-from sklearn.preprocessing import scale
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, scale
 
 from vicinal import (
     EGOP,
@@ -22,10 +26,13 @@ from vicinal import (
     GradientWeights,
     KNNClassifier,
     KNNRegressor,
+    plot_errors,
+    plot_map,
     plot_relevance,
     plot_spectrum,
     plot_summary,
 )
+from vicinal.data import TableEncoder
 
 NAMES = ["width", "height", "depth", "weight"]
 
@@ -285,3 +292,100 @@ def test_no_screen_is_needed_and_matplotlib_waits_for_the_first_plot() -> None:
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.fixture(scope="module")
+def table() -> tuple[pd.DataFrame, pd.Series]:
+    """Two numbers and a colour that says the class nine times of ten."""
+    rng = np.random.default_rng(0)
+    kind = np.array(["apple", "cherry"])[rng.integers(0, 2, 200)]
+    colours = np.where(kind == "apple", "green", "red")
+    colours[::10] = "yellow"
+    frame = pd.DataFrame({"size": rng.normal(size=200), "colour": colours})
+    frame["width"] = rng.normal(size=200) + 3 * (kind == "apple")
+    return frame, pd.Series(kind, name="kind")
+
+
+def labels(ax) -> list[str]:
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+def encoders() -> list:
+    one_hot = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    return [TableEncoder(), one_hot]
+
+
+@pytest.mark.parametrize("encoder", encoders(), ids=["table", "one-hot"])
+def test_a_pipeline_shows_the_shares_of_its_columns(encoder, table) -> None:
+    model = make_pipeline(encoder, StandardScaler(), KNNClassifier(metric=LDA())).fit(*table)
+    ax = plot_relevance(model)
+    assert sorted(labels(ax)) == ["colour", "size", "width"]
+    relevance = model[-1].metric_.feature_relevance_
+    names = model[:-1].get_feature_names_out()
+    of_colour = relevance[["colour" in name for name in names]].sum() / relevance.sum()
+    assert ax.patches[labels(ax).index("colour")].get_width() == pytest.approx(of_colour)
+
+
+def test_features_are_added_up_by_the_columns_given(wine) -> None:
+    metric = LDA().fit(*wine)
+    shares = metric.feature_relevance_ / metric.feature_relevance_.sum()
+    ax = plot_relevance(metric, columns=["a"] * 6 + ["b"] * 7)
+    assert dict(zip(labels(ax), heights_across(ax), strict=True)) == pytest.approx(
+        {"a": shares[:6].sum(), "b": shares[6:].sum()}
+    )
+    with pytest.raises(ValueError, match="columns holds 1 names for 13 features"):
+        plot_relevance(metric, columns=["a"])
+
+
+def heights_across(ax) -> list[float]:
+    return [bar.get_width() for bar in ax.patches]
+
+
+def test_a_metric_inside_a_pipeline_or_a_search_is_found(wine) -> None:
+    X, y = wine
+    inside = make_pipeline(StandardScaler(), LDA(), KNeighborsClassifier()).fit(X, y)
+    search = GridSearchCV(inside, {"kneighborsclassifier__n_neighbors": [3]}, cv=2).fit(X, y)
+    expected = heights(plot_spectrum(LDA().fit(StandardScaler().fit_transform(X), y)))
+    assert_allclose(heights(plot_spectrum(inside)), expected)
+    assert_allclose(heights(plot_spectrum(search)), expected)
+    assert plot_summary(search, X, y).get_xlabel()
+    without = make_pipeline(StandardScaler(), KNNClassifier()).fit(X, y)
+    with pytest.raises(ValueError, match="plain distance"):
+        plot_relevance(without)
+
+
+def test_a_map_shows_rows_before_and_after(wine) -> None:
+    X, y = wine
+    model = make_pipeline(StandardScaler(), KNNClassifier(metric=LDA())).fit(X[::2], y[::2])
+    left, right = plot_map(X[1::2], model, y[1::2])
+    assert left.get_title().startswith("before: ")
+    assert right.get_title() == "after: 98 % beside their own class"
+    assert sum(len(dots.get_offsets()) for dots in right.collections) == len(X) // 2
+    assert right.get_legend() is not None
+    assert left.get_legend() is None
+    rows = model[:-1].transform(X[1::2])
+    same = plot_map(rows, model[-1].metric_.transform(rows), y[1::2])
+    assert [ax.get_title() for ax in same] == [left.get_title(), right.get_title()]
+
+
+def test_a_map_says_what_lies_beyond_its_frame(rows, target, metric) -> None:
+    far = rows.copy()
+    far.iloc[:2, 1] = [500.0, 600.0]
+    left, right = plot_map(far, metric, target)
+    assert left.get_xlabel() == "2\N{NO-BREAK SPACE}far points drawn at the edge"
+    assert right.get_title().startswith("after: neighbours correlate by 0.")
+    assert np.ptp(left.get_xlim()) < 50
+
+
+def test_a_map_of_what_does_not_fit_is_refused(rows, target, metric) -> None:
+    with pytest.raises(ValueError, match="X has 250 rows and y the shape"):
+        plot_map(rows, metric, target[:9])
+    with pytest.raises(ValueError, match="not fitted yet"):
+        plot_map(rows, EGOP(), target)
+    with pytest.raises(ValueError, match="two Axes are needed, got 1"):
+        plot_map(rows, metric, target, plot_spectrum(metric))
+
+
+def test_errors_are_drawn_from_the_top_of_the_package(make_row, make_comparison) -> None:
+    comparison = make_comparison(make_row(), make_row(method="lda", title="LDA"))
+    assert len(plot_errors(comparison).get_yticklabels()) == 2

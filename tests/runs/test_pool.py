@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from vicinal.runs import Cell, Setting, Source
+from vicinal.runs import Cell, Setting, Source, _pool
 from vicinal.runs._pool import (
     Finished,
     Started,
@@ -54,6 +54,63 @@ def test_a_crash_costs_one_request_and_the_rest_go_on(setting):
     assert [bool(crash) for crash in crashes] == [False, True, True, True, False, False]
     errors = [record_of(done[i])["error"] for i in (0, 4, 5)]
     assert errors[0] == errors[1] == errors[2]
+
+
+class Slow:
+    """A worker without a process, whose answers take their time."""
+
+    def __init__(self, started: bool) -> None:
+        self.started = started
+
+    def ask(self, request):
+        self.started = True
+        time.sleep(request["seconds"])
+        return {}
+
+    def stop(self):
+        pass
+
+    close = stop
+
+
+def slow_pool(first_started: bool) -> tuple[WorkerPool, list[Slow]]:
+    pool, workers = WorkerPool(2), [Slow(first_started), Slow(started=False)]
+    pool._workers = workers  # type: ignore[assignment]
+    return pool, workers
+
+
+@pytest.mark.parametrize(("n_requests", "helped"), [(8, False), (30, True)])
+def test_a_process_is_started_where_it_begins_before_the_work_is_done(
+    monkeypatch, n_requests, helped
+):
+    monkeypatch.setattr(_pool, "PATIENCE", 0.12)
+    monkeypatch.setattr(_pool, "STARTING", 0.6)
+    pool, workers = slow_pool(first_started=True)
+    with pool:
+        events = list(pool.run([{"seconds": 0.05}] * n_requests))
+    assert sum(isinstance(event, Finished) for event in events) == n_requests
+    assert workers[1].started is helped
+
+
+def test_the_first_process_is_started_at_once():
+    pool, workers = slow_pool(first_started=False)
+    began = time.monotonic()
+    with pool:
+        events = list(pool.run([{"seconds": 0}]))
+    assert len(events) == 2
+    assert time.monotonic() - began < 1
+    assert [worker.started for worker in workers] == [True, False]
+
+
+def test_a_long_request_does_not_keep_the_next_ones_waiting(monkeypatch):
+    monkeypatch.setattr(_pool, "PATIENCE", 0.1)
+    monkeypatch.setattr(_pool, "STARTING", 0.3)
+    pool, workers = slow_pool(first_started=True)
+    with pool:
+        events = list(pool.run([{"seconds": s} for s in (0, 0, 1.0, 0, 0, 0)]))
+    # Quick ones before it do not hide that it takes its time.
+    assert workers[1].started
+    assert [e.index for e in events if isinstance(e, Finished)][-1] == 2
 
 
 def test_two_workers_share_the_requests(setting):

@@ -5,7 +5,7 @@
     _relevant  h* and ĥ over all points          _settled   rows that need no inference
     _candidates, _unions   candidate lists       _select, _hamming   exact search
     _lmnn, _relief, _smoothing, _vote            one learner or rule each
-    _bending, _clebsch_gordan, _hemisphere, _tiles   for the sphere
+    _bending, _clebsch_gordan, _hemisphere, _rays, _tiles   for the sphere
 
 Each is tested against a readable twin or another oracle (``tests/oracles``). Compiled
 code is kept from run to run, and made anew when any file here changes.

@@ -64,10 +64,5 @@ def _remove_old(folder: Path) -> None:
 def install() -> None:
     """Make numba keep kernels in the folder of their text; other functions are not concerned."""
     name = _NAME + digest_sources(_FOLDER)
-    numbas = (
-        caching.UserProvidedCacheLocator,
-        caching.InTreeCacheLocator,
-        caching.UserWideCacheLocator,
-    )
-    known: Any = caching.CacheImpl._locator_classes
-    known[:0] = [_with_digest(locator, name) for locator in numbas]
+    known: Any = caching.CacheImpl._locator_classes  # their names differ between versions
+    known[:0] = [_with_digest(locator, name) for locator in known]

@@ -16,6 +16,9 @@ from numba import njit
 from vicinal._kernels._order import grown, keep_least, merge_sorted, sort_pairs
 from vicinal._types import AnyArray
 
+# Groups a neighbour that rows are dealt into, to see how far the k-th can be at most.
+_GROUPS = 8
+
 
 @njit(cache=True, nogil=True)
 def squared_distances(query: AnyArray, vectors: AnyArray, rows: AnyArray, out: AnyArray) -> None:
@@ -96,6 +99,8 @@ def merge_nearest(
             continue
         norm = products.dtype.type(query_norms[q])
         limit = nearest[q, k - 1] - query_norms[q] ** 2 + floor
+        if limit == np.inf and b > _GROUPS * k:
+            limit = _reach_of(products[q], squared_norms, norms, norm, slack, k, bounds) + 2 * floor
         found = _passing_rows(products[q], squared_norms, norms, norm, slack, limit, rows, bounds)
         if found > 2 * k:
             found = _tighten(rows, bounds, found, k, norms, norm, slack, floor)
@@ -177,6 +182,31 @@ def _passing_rows(
                 rows[found], bounds[found] = i, bounds[i]
                 found += 1
     return found
+
+
+@njit(cache=True, nogil=True)
+def _reach_of(
+    products: AnyArray,
+    squared_norms: AnyArray,
+    norms: AnyArray,
+    query_norm: Any,
+    slack: Any,
+    k: int,
+    least: AnyArray,
+) -> Any:
+    """Return a number that the upper bounds of at least k rows do not exceed, hardly the k-th's.
+
+    Rows are dealt into groups, each of which keeps its least upper bound, in loops the compiler
+    can vectorise; the k-th of those is found among few. ``least`` is room for them.
+    """
+    n, n_groups = products.shape[0], _GROUPS * k
+    least[:n_groups] = np.inf
+    for start in range(0, n, n_groups):
+        for g in range(min(n_groups, n - start)):
+            reach = query_norm + norms[start + g]
+            upper = (squared_norms[start + g] + products[start + g]) + slack * (reach * reach)
+            least[g] = min(least[g], upper)
+    return keep_least(least, None, n_groups, k)
 
 
 @njit(cache=True, nogil=True)

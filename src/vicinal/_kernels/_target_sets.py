@@ -82,20 +82,11 @@ def _insert_nearest(
 ) -> int:  # fmt: skip
     """Keep the points of least error, of equal errors the nearer, then the lower row."""
     k = errors.shape[0]
-    place = n
-    if n == k:
-        last = k - 1
-        if error > errors[last] or (error == errors[last] and distance >= distances[last]):
-            return n
-        place = last
-    while place > 0 and (
-        error < errors[place - 1]
-        or (error == errors[place - 1] and distance < distances[place - 1])
-    ):
-        errors[place], distances[place] = errors[place - 1], distances[place - 1]
-        rows[place] = rows[place - 1]
-        place -= 1
-    errors[place], distances[place], rows[place] = error, distance, row
+    place = insert(errors, distances, n, error, distance, distances)
+    if place < k:
+        for p in range(min(n, k - 1), place, -1):
+            rows[p] = rows[p - 1]
+        rows[place] = row
     return min(n + 1, k)
 
 

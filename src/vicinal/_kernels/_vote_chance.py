@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from vicinal._kernels._order import insert
 from vicinal._types import FloatArray, IntArray
 
 # Weights below exp(−CUT) of the k-th nearest row's add nothing in double precision.
@@ -25,19 +26,13 @@ CUT = 44.0
 @njit(cache=True, nogil=True)
 def _kth_smallest(values: FloatArray, k: int, nearest: FloatArray) -> float:
     """Return the k-th smallest value, or the largest finite one where there are fewer."""
-    nearest[:] = np.inf
+    n = 0
     for x in range(values.shape[0]):
         v = values[x]
-        if v < nearest[k - 1]:
-            t = k - 1
-            while t > 0 and nearest[t - 1] > v:
-                nearest[t] = nearest[t - 1]
-                t -= 1
-            nearest[t] = v
-    for t in range(k - 1, -1, -1):
-        if nearest[t] < np.inf:
-            return nearest[t]
-    return np.inf
+        if v < np.inf and (n < k or v < nearest[k - 1]):
+            insert(nearest, None, n, v, None, None)
+            n = min(n + 1, k)
+    return nearest[n - 1] if n > 0 else np.inf
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,9 @@ Each command has a file of its own that imports nothing heavy until it runs, so 
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import signal
 import sys
 import warnings
@@ -62,6 +64,10 @@ app.command("predict")(predict)
 app.command("reproduce")(reproduce)
 app.command("transform")(transform)
 app.add_typer(sphere, name="sphere")
+for command in (*app.registered_commands, *sphere.registered_commands):
+    # Paragraphs of one line each, so that the terminal alone breaks them.
+    paragraphs = inspect.getdoc(command.callback or _options) or ""
+    command.help = re.sub(r"(?<!\n)\n(?!\n)", " ", paragraphs)
 
 
 def main() -> None:

@@ -34,6 +34,8 @@ def bench(
 
     Each method is fitted on samples of rising size; the growth is the slope of log time against
     log rows (1 is linear, 2 quadratic). Compilation is done beforehand and not counted.
+
+    Example: vicinal bench flowers.csv --target species --methods lda,mlng
     """
     from vicinal.cli._console import describe_cell_of_many, make_console, running
     from vicinal.comparison import find_source, measure_growth, plan_growth

@@ -34,6 +34,7 @@ def compare(
     drop: cli.Drop = None,
     features: cli.Features = None,
     keep: cli.Keep = None,
+    categories: cli.Categories = None,
     id: cli.Id = None,
     groups: cli.Groups = None,
     weights: cli.Weights = None,
@@ -60,15 +61,18 @@ def compare(
     and the same command goes on from there. At the end the folder holds
     results.json and report.html.
 
-    Examples: vicinal compare flowers.csv --target species
+    Example: vicinal compare flowers.csv --target species
 
-    vicinal compare prices.xlsx --target price --score mae --drop notes
+    Example: vicinal compare prices.xlsx --target price --score mae --drop notes
     """
     cli.check_output(json, "--json")
     names = cli.split_methods(methods)
     from vicinal.runs import count_processors
 
-    roles = cli.name_roles(drop, features, keep, id=id, groups=groups, weights=weights)
+    roles = cli.name_roles(
+        drop=drop, features=features, keep=keep, categories=categories,
+        id=id, groups=groups, weights=weights,
+    )  # fmt: skip
     asked: dict[str, Any] = {
         "methods": names, "k": cli.split_numbers(k), "references": references, "n_folds": folds,
         "protocol": protocol, "n_repeats": repeats, "scale": scale, "n_components": pca,
@@ -76,7 +80,7 @@ def compare(
         "n_jobs": jobs or count_processors(), "out": True if out is None else out, "fresh": fresh,
     }  # fmt: skip
     with cli.standard_input(data) as place:
-        found = _run(place, target, asked | roles, quiet=quiet)
+        found = _run(place, target, asked | roles, page=not no_report, quiet=quiet)
     found = replace(found, command=cli.command_line())
     _show(found, json, page=not no_report, quiet=quiet)
     if open and not no_report:
@@ -87,21 +91,21 @@ def compare(
         raise typer.Exit(1)
 
 
-def _run(data: str, target: str | None, asked: dict[str, Any], *, quiet: bool) -> Any:
+def _run(data: str, target: str | None, asked: dict[str, Any], *, page: bool, quiet: bool) -> Any:
     from vicinal.cli._console import running
 
     with running(quiet=quiet) as display:
         display.say(f"reading {data}")
         from vicinal.comparison import compare
 
-        Thread(target=_load_page, daemon=True).start()
+        if page:
+            Thread(target=_load_page, daemon=True).start()
         return compare(data, target, **asked, listener=display)
 
 
 def _load_page() -> None:
-    """Load what the result is shown with, while workers measure."""
-
-    from vicinal.report import render_page, render_table  # noqa: F401
+    """Load what the page is made with, while workers measure."""
+    from vicinal.report import render_page  # noqa: F401
 
 
 def _show(found: Any, json: Path | None, *, page: bool, quiet: bool) -> None:

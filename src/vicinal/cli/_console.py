@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
@@ -82,27 +82,14 @@ def describe_cell_of_many(cell: Cell) -> str:
     return f"{cell.setting.source.name}, {describe_cell(cell)}"
 
 
-class RunDisplay:
-    """Shows a run's progress: a bar with the time left on a terminal, a line a cell elsewhere.
+class Display:
+    """A bar with the time left on a terminal, lines elsewhere; use as a context manager."""
 
-    Use as a context manager, and as the ``listener`` of a run.
-    """
-
-    def __init__(
-        self,
-        console: Console,
-        describe: Callable[[Cell], str] = describe_cell,
-        *,
-        quiet: bool = False,
-    ) -> None:
-        self._console = console
-        self._quiet = quiet
-        self._describe = describe
+    def __init__(self, console: Console, *, quiet: bool = False) -> None:
+        self._console, self._quiet = console, quiet
         self._bar: Bar | None = None
-        self._said_known = False
-        self.folder: Path | None = None
 
-    def __enter__(self) -> RunDisplay:
+    def __enter__(self) -> Self:
         if self._console.is_terminal and not self._quiet:
             self._bar = _make_bar(self._console)
             self._task = self._bar.add_task("", total=None, ends=None)
@@ -112,6 +99,35 @@ class RunDisplay:
     def __exit__(self, *exception: object) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    def say(self, text: str) -> None:
+        """Name what is being done, where the bar would."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=text, ends=None)
+
+    def print(self, text: str) -> None:
+        """Print a line as it is."""
+        self._console.print(text, markup=False, soft_wrap=True)
+
+    def _move(self, bar: Bar, text: str, done: int, total: int, left: float | None) -> None:
+        ends = None if left is None else time.monotonic() + left
+        bar.update(self._task, description=text, total=total, completed=done, ends=ends)
+
+
+class RunDisplay(Display):
+    """Shows a run, a line a cell where there is no bar; it is the ``listener`` of the run."""
+
+    def __init__(
+        self,
+        console: Console,
+        describe: Callable[[Cell], str] = describe_cell,
+        *,
+        quiet: bool = False,
+    ) -> None:
+        super().__init__(console, quiet=quiet)
+        self._describe = describe
+        self._said_known = False
+        self.folder: Path | None = None
 
     def __call__(self, progress: Progress) -> None:
         """Show how far the run is."""
@@ -129,31 +145,19 @@ class RunDisplay:
     def announce(self, notes: Iterable[str]) -> None:
         """Print how the rows were read."""
         for note in () if self._quiet else notes:
-            self._console.print(name_options(note), markup=False, soft_wrap=True)
-
-    def say(self, text: str) -> None:
-        """Name what is being done besides cells."""
-        if self._bar is not None:
-            self._bar.update(self._task, description=text, ends=None)
+            self.print(name_options(note))
 
     def _say_known(self, progress: Progress) -> None:
         if progress.n_done and not self._quiet:
-            self._console.print(
+            self.print(
                 f"{progress.n_done} of {progress.n_cells} cells were measured by an earlier run "
-                "and are kept (--fresh measures anew).",
-                markup=False,
+                "and are kept (--fresh measures anew)."
             )
 
     def _move_bar(self, bar: Bar, progress: Progress) -> None:
-        left = progress.seconds_left
         failed = f" ({progress.n_failed} failed)" if progress.n_failed else ""
-        bar.update(
-            self._task,
-            description=("; ".join(map(self._describe, progress.running)) or "…") + failed,
-            total=progress.n_cells,
-            completed=progress.n_done,
-            ends=None if left is None else time.monotonic() + left,
-        )
+        text = ("; ".join(map(self._describe, progress.running)) or "…") + failed
+        self._move(bar, text, progress.n_done, progress.n_cells, progress.seconds_left)
 
     def _print_line(self, progress: Progress) -> None:
         if progress.ended is None:
@@ -161,11 +165,9 @@ class RunDisplay:
         width = len(str(progress.n_cells))
         left = progress.seconds_left
         ahead = f"; about {format_duration(left)} left" if left and left >= 1 else ""
-        self._console.print(
+        self.print(
             f"[{progress.n_done:{width}}/{progress.n_cells}] {self._describe(progress.ended)}: "
-            f"{describe_records(progress.records)}{ahead}",
-            markup=False,
-            soft_wrap=True,
+            f"{describe_records(progress.records)}{ahead}"
         )
 
 
@@ -259,8 +261,8 @@ def on_signals(handler: Callable[[int, Any], None]) -> dict[int, Any]:
 
 
 OPTIONS = (
-    "drop", "fresh", "impute", "keep", "limit", "n_jobs", "out", "score", "seed", "split",
-    "target", "task",
+    "categories", "drop", "fresh", "groups", "impute", "keep", "limit", "list", "n_jobs", "out",
+    "quick", "score", "seed", "split", "target", "task",
 )  # fmt: skip
 
 

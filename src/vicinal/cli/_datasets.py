@@ -28,6 +28,8 @@ def datasets(
     """List the known data sets, where they are and how large; or tell all about some of them.
 
     A set that is absent is fetched from its public source when it is first used.
+
+    Example: vicinal datasets wine letter
     """
     from vicinal.data import get_entry, list_datasets
 

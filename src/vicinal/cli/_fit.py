@@ -33,6 +33,7 @@ def fit(
     drop: cli.Drop = None,
     features: cli.Features = None,
     keep: cli.Keep = None,
+    categories: cli.Categories = None,
     id: cli.Id = None,
     groups: cli.Groups = None,
     weights: cli.Weights = None,
@@ -52,7 +53,10 @@ def fit(
     cli.check_output(out, "--out", [data])
     cli.check_output(json, "--json", [data, out])
     cli.find_own_learners([method or ""])
-    named = cli.name_roles(drop, features, keep, id=id, groups=groups, weights=weights)
+    named = cli.name_roles(
+        drop=drop, features=features, keep=keep, categories=categories,
+        id=id, groups=groups, weights=weights,
+    )  # fmt: skip
     with cli.standard_input(data) as place, cli.working(f"reading {data}"):
         from vicinal.comparison import fit_table, read_training_rows
         from vicinal.data import Roles

@@ -32,6 +32,8 @@ def neighbors(
 
     Rows of DATA and of the training table count from 0. A training row among DATA has itself as
     its nearest neighbour, at distance 0 but for rounding.
+
+    Example: vicinal neighbors flowers.vicinal new.csv --row 0 --k 5
     """
     if format not in FORMATS:
         raise ValueError(f"--format must be one of {', '.join(FORMATS)}; got {format!r}.")

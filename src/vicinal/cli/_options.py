@@ -57,6 +57,10 @@ Keep = Annotated[
     str | None,
     Option("--keep", help="Columns to use although they look like ids.", rich_help_panel=COLUMNS),
 ]
+Categories = Annotated[
+    str | None,
+    Option("--categories", help="Columns whose numbers are codes.", rich_help_panel=COLUMNS),
+]
 Id = Annotated[
     str | None,
     Option("--id", help="The column that names the rows.", rich_help_panel=COLUMNS),
@@ -86,13 +90,11 @@ def split_names(text: str, option: str = "--methods") -> list[str]:
     return names
 
 
-def name_roles(
-    drop: str | None, features: str | None, keep: str | None, **single: str | None
-) -> dict[str, Any]:
+def name_roles(**roles: str | None) -> dict[str, Any]:
     """Return columns by what they are for, as the library takes them."""
-    lists = {"drop": drop, "features": features, "keep": keep}
-    named = {k: tuple(split_names(v, f"--{k}")) for k, v in lists.items() if v is not None}
-    return named | {k: v for k, v in single.items() if v is not None}
+    given = {role: text for role, text in roles.items() if text is not None}
+    singles = ("id", "groups", "weights")
+    return {k: v if k in singles else tuple(split_names(v, f"--{k}")) for k, v in given.items()}
 
 
 def check_data(data: str) -> None:

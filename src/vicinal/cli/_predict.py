@@ -27,6 +27,8 @@ def predict(
 
     Columns are found by name, in any order; columns the model does not know are left alone.
     Where the table has the target too, the error is printed. Rows count from 0.
+
+    Example: vicinal predict flowers.vicinal new.csv --proba --out predicted.csv
     """
     cli.check_output(out, "--out", [data, model])
     cli.check_output(json, "--json", [data, model])

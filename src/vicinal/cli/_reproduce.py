@@ -55,6 +55,8 @@ def reproduce(
     Every result is kept in the run folder as it comes. Stop at any moment and the same command
     goes on from there; other experiments may use the same folder. --list --json FILE writes
     the settings of each experiment and what its source leaves open.
+
+    Example: vicinal reproduce mlng:letter:k3 --quick
     """
     from vicinal.published import select_experiments
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from vicinal.cli._console import Display
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -38,6 +40,8 @@ def check(
     The error is the largest relative difference between rotating before and after the layers up
     to this one, over Haar-random rotations, in both precisions. Exits 1 where a whole network is
     above 1e-5 in float32 or 1e-12 in float64.
+
+    Example: vicinal sphere check --layers 5
     """
     _need_torch()
     from vicinal.cli._console import make_console
@@ -60,14 +64,16 @@ def train(
     data: Annotated[
         str,
         typer.Argument(
-            help="A known set: labelled images (mnist, digits) or molecules (qm7).", metavar="DATA"
+            help="A known set: labelled images (mnist, digits), molecules (qm7) or shapes "
+            "(shrec2012, shapedb69).",
+            metavar="DATA",
         ),
     ] = "mnist",
     preset: Annotated[
         str | None,
         Option(
             help="The network and how it is trained; 'list' shows all. Unless told, thesis for "
-            "images and shells for molecules.",
+            "images, shells for molecules and cross for shapes.",
             show_default=False,
         ),
     ] = None,
@@ -126,8 +132,17 @@ def train(
     rivals: Annotated[
         str | None,
         Option(
-            help="Molecules: kernel ridge regressions to fit besides, with commas: eigenvalues, "
-            "bag-of-bonds, fchl19 (needs qmllib).",
+            help="What to measure besides, with commas. Molecules, kernel ridge regressions: "
+            "eigenvalues, bag-of-bonds, fchl19 (needs qmllib). Shapes: d2, spectra, spectra-lda, "
+            "spectra-mlng.",
+            show_default=False,
+        ),
+    ] = None,
+    loss: Annotated[
+        str | None,
+        Option(
+            help="Shapes: cross-entropy of classes, as unless told, or a loss of embeddings: "
+            "gerrymandering, neighborhood, triplet.",
             show_default=False,
         ),
     ] = None,
@@ -137,12 +152,14 @@ def train(
     fresh: Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")] = False,
     json: Annotated[Path | None, Option("--json", help="Write the results here too.")] = None,
 ) -> None:
-    """Train a network on images drawn on the sphere, or on molecules seen from their atoms.
+    """Train a network on images drawn on the sphere, on molecules, or on shapes read by rays.
 
-    Images are tested as they are and rotated, molecules on their published folds. Every half
-    minute the training is kept in the run folder: stop it at any moment, even by kill -9, and the
-    same command goes on to the very same weights. Under torchrun several processes share each
-    batch of images.
+    Images are tested as they are and rotated, molecules on their published folds, shapes by how
+    test meshes, each turned at random, find those of their class. Every half minute the training
+    is kept in the run folder: stop it at any moment, even by kill -9, and the same command goes on
+    to the very same weights. Under torchrun several processes share each batch of images.
+
+    Example: vicinal sphere train mnist --preset compact --train rotated
     """
     _need_torch()
     from vicinal.cli._console import explain_stop, make_console
@@ -160,6 +177,7 @@ def train(
         from vicinal.sphere.molecules import MoleculeSetting
 
         _refuse("images", train=train, test=test, protocol=protocol, projection=projection)
+        _refuse("shapes", loss=loss)
         molecules = MoleculeSetting(
             preset or "shells", 0, epochs, n_train, validation, patience, seed
         )
@@ -167,7 +185,22 @@ def train(
         _set_threads(threads)
         train_molecules(molecules, fold or "all", others, out, console, fresh=fresh, json=json)
         return
-    _refuse("molecules", fold=fold, rivals=rivals)
+    _refuse("molecules", fold=fold)
+    if data in ("shrec2012", "shapedb69"):
+        from vicinal.cli._sphere_shapes import train_shapes
+        from vicinal.sphere.shapes import ShapeSetting
+
+        _refuse("images", train=train, test=test, protocol=protocol, projection=projection)
+        shapes = ShapeSetting(
+            data, preset or "cross", loss or "cross-entropy", epochs, n_train, validation or 0,
+            patience, seed,
+        )  # fmt: skip
+        others = split_names(rivals) if rivals else []
+        _set_threads(threads)
+        train_shapes(shapes, others, out, console, fresh=fresh, json=json)
+        return
+    _refuse("molecules and shapes", rivals=rivals)
+    _refuse("shapes", loss=loss)
     setting = SphereSetting(
         data, preset or "thesis", train or "rotated", tuple(split_names(test or "plain,rotated")),
         cast(Any, protocol), projection, epochs, n_train, validation, patience, seed,
@@ -204,6 +237,8 @@ def predict(
 
     Where the classes are known, the error is printed. Energies are in kcal/mol, with their spread
     over the networks of the folds. Rows count from 0.
+
+    Example: vicinal sphere predict my-run images.npz --out predicted.csv
     """
     _need_torch()
     from vicinal.cli._options import check_output, print_text, say, working, write_file, write_json
@@ -296,48 +331,30 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f} %"
 
 
-class TrainingDisplay:
-    """Shows a training: a bar with the time left on a terminal, a line an epoch elsewhere."""
+class TrainingDisplay(Display):
+    """Shows a training, a line an epoch; it is the ``listener`` of the training."""
 
     def __init__(self, console: Console, tell: Callable[[float], str] = percent) -> None:
-        from vicinal.cli._console import _make_bar
-
-        self._console, self._tell = console, tell
-        self._bar = _make_bar(console) if console.is_terminal else None
-        if self._bar is not None:
-            self._task = self._bar.add_task("", total=None, ends=None)
-
-    def __enter__(self) -> TrainingDisplay:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        super().__init__(console)
+        self._tell = tell
 
     def say(self, text: str) -> None:
         """Name what is being done besides training."""
         if self._bar is None:
-            self._console.print(text, markup=False)
-        else:
-            self._bar.update(self._task, description=text)
+            self.print(text)
+        super().say(text)
 
     def __call__(self, step: Step) -> None:
         """Show a step, and what an epoch came to."""
         if step.finished is not None:
-            self._console.print(describe_epoch(step, self._tell), markup=False, soft_wrap=True)
+            self.print(describe_epoch(step, self._tell))
         elif self._bar is not None:
-            import time
-
-            ends = None if step.seconds_left is None else time.monotonic() + step.seconds_left
-            self._bar.update(
-                self._task,
-                total=step.n_steps * step.n_epochs,
-                completed=step.epoch * step.n_steps + step.step,
-                description=f"epoch {step.epoch + 1}, loss {step.loss:.3f}",
-                ends=ends,
+            text, total = (
+                f"epoch {step.epoch + 1}, loss {step.loss:.3f}",
+                step.n_steps * step.n_epochs,
             )
+            done = step.epoch * step.n_steps + step.step
+            self._move(self._bar, text, done, total, step.seconds_left)
 
 
 def describe_epoch(step: Step, tell: Callable[[float], str] = percent) -> str:
@@ -387,6 +404,7 @@ def _preset_table() -> Table:
 
     from vicinal.sphere.digits import list_presets
     from vicinal.sphere.molecules import list_molecule_presets
+    from vicinal.sphere.shapes import list_shape_presets
 
     table = Table(box=None)
     for title in ("for", "preset", "what it is"):
@@ -395,4 +413,6 @@ def _preset_table() -> Table:
         table.add_row("images", preset.name, preset.title)
     for molecular in list_molecule_presets():
         table.add_row("molecules", molecular.name, molecular.title)
+    for shape in list_shape_presets():
+        table.add_row("shapes", shape.name, shape.title)
     return table

@@ -86,7 +86,8 @@ def compare(
         a method ``announce`` is first given the lines on how the rows were read.
     **roles
         Columns of a frame or a table by name: ``drop``, ``features`` (only these), ``keep``
-        (although it would be left out), ``id`` (names the rows), ``weights`` (what each counts).
+        (although it would be left out), ``categories`` (codes, even where they are numbers),
+        ``id`` (names the rows), ``weights`` (what each counts).
 
     Returns
     -------

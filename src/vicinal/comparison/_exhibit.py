@@ -14,12 +14,13 @@ from vicinal._types import AnyArray, BoolArray, Dataset, FloatArray, IntArray, T
 from vicinal.comparison._intervals import MOST_POINTS, describe_sum, eigenvalue_intervals
 from vicinal.comparison._relevance import relevance_of, weigh_features
 from vicinal.comparison._rows import PreparedFold
-from vicinal.data import principal_axes
 from vicinal.report import (
     Example,
     Neighbor,
+    correlation,
     describe_direction,
     eigenvalues_of,
+    first_two_components,
     leading_directions,
     maps_linearly,
     sample_rows,
@@ -52,6 +53,7 @@ def show_metric(metric: Any, prepared: PreparedFold, seed: int) -> dict[str, Any
         "map_after": first_two_components(_map_queries(metric, rows)),
         "map_targets": name_targets(prepared.y_test[shown], dataset),
         "feature_names": feature_names(dataset),
+        "columns": feature_columns(dataset),
         "image_shape": dataset.image_shape,
     }
     # A map that is not linear has components_ that tell of something else, if any.
@@ -94,20 +96,15 @@ def _map_queries(metric: Any, X: AnyArray) -> FloatArray:
     return np.asarray(mapped, dtype=np.float64)
 
 
-def first_two_components(X: FloatArray) -> FloatArray:
-    """Return the projection onto the first two principal axes, (n, 2); missing ones are zero."""
-    X = np.asarray(X, dtype=np.float64)
-    wanted = min(2, *X.shape)
-    centre, axes = principal_axes(X, wanted)
-    flat = np.zeros((len(X), 2))
-    flat[:, :wanted] = (X - centre) @ axes.T
-    return flat
-
-
 def feature_names(dataset: Dataset) -> tuple[str, ...]:
     """Return what the features are called, x0, x1, … where nobody named them."""
     names = dataset.feature_names or tuple(f"x{i}" for i in range(dataset.X.shape[1]))
     return tuple(str(name) for name in names)
+
+
+def feature_columns(dataset: Dataset) -> tuple[str, ...]:
+    """Return which column of its table each feature comes from; nothing where it is not known."""
+    return tuple(map(str, np.ravel(dataset.extras.get("columns", ()))))
 
 
 def name_targets(y: AnyArray, dataset: Dataset) -> AnyArray:
@@ -134,6 +131,17 @@ def pick_examples(
     if prepared.dataset.image_shape is not None:
         features = features[:0]  # pictures say it better
     return tuple(_example(i, before, after, prepared, features) for i in chosen)
+
+
+def agreement_of(side: Side, prepared: PreparedFold) -> float:
+    """Return the share of neighbours with their test row's class, or how their targets correlate.
+
+    NaN where they cannot.
+    """
+    found = prepared.y_train[side.neighbors]
+    if prepared.dataset.task == "classification":
+        return float(np.mean(found == prepared.y_test[:, None]))
+    return correlation(found.mean(axis=1), prepared.y_test)
 
 
 def choose_rows(before: AnyArray, after: AnyArray, y: AnyArray, task: Task) -> list[int]:

@@ -21,7 +21,7 @@ _MOST_ENTRIES = 2**23
 
 def describe_sum(metric: Any) -> str:
     """Say what the eigenvalues of a metric sum up to."""
-    if not hasattr(metric, "outer_product_"):
+    if not hasattr(type(metric), "outer_product_"):  # never computed just to be asked for
         return "the metric"
     diagonal = isinstance(metric, GradientWeights)
     return "the mean absolute gradient" if diagonal else "the mean squared gradient"
@@ -55,9 +55,28 @@ def eigenvalues_by_point(metric: Any, gradients: FloatArray) -> FloatArray:
     if isinstance(metric, GradientWeights):
         order = np.argsort(-np.diag(metric.outer_product_), kind="stable")[:_MOST_INTERVALS]
         return np.abs(gradients[:, order]).sum(axis=2)
-    vectors = np.linalg.eigh(metric.outer_product_)[1][:, ::-1][:, :_MOST_INTERVALS]
+    vectors = leading_eigenvectors(metric)
     along = np.einsum("mdc,dq->mqc", gradients, vectors, optimize=True)
     return np.einsum("mqc,mqc->mq", along, along)
+
+
+def leading_eigenvectors(metric: Any) -> FloatArray:
+    """Return the leading eigenvectors of a metric's matrix, (d, q).
+
+    They are the rows of ``components_`` but for their length, and zero where the matrix has no
+    more: of wide rows nothing of size d² is made. Only where ``n_components`` cut off some that
+    count is the matrix decomposed.
+    """
+    rows = np.asarray(metric.components_, np.float64)
+    values = np.asarray(metric.eigenvalues_, np.float64)
+    n_wanted = min(_MOST_INTERVALS, rows.shape[1])
+    if values[len(rows) : n_wanted].any():
+        found: FloatArray = np.linalg.eigh(metric.outer_product_)[1][:, ::-1][:, :n_wanted]
+        return found
+    vectors = np.zeros((rows.shape[1], n_wanted))
+    lengths = np.linalg.norm(rows[:n_wanted], axis=1)
+    vectors[:, : len(lengths)] = (rows[:n_wanted] / np.where(lengths > 0, lengths, 1.0)[:, None]).T
+    return vectors
 
 
 def resampled_intervals(

@@ -19,7 +19,7 @@ from vicinal.comparison._execute import (
     quiet,
     warm_up,
 )
-from vicinal.comparison._exhibit import Side, pick_examples, show_metric
+from vicinal.comparison._exhibit import Side, agreement_of, pick_examples, show_metric
 from vicinal.comparison._exhibit_file import exhibit_path, write_exhibit
 from vicinal.comparison._plan import Question, find_method, plan_comparison
 from vicinal.comparison._rows import FoldKeeper, PreparedFold
@@ -102,7 +102,10 @@ class Measurer:
                     before, after = (_side(each, prepared, k) for each in (plain, fitted))
                     relevance = shown.get("relevance", before.distances[0, :0])
                     examples = pick_examples(before, after, prepared, relevance)
-                    exhibit = Exhibit(method.name, method.title, k, **shown, examples=examples)
+                    shares = agreement_of(before, prepared), agreement_of(after, prepared)
+                    exhibit = Exhibit(
+                        method.name, method.title, k, **shown, agreement=shares, examples=examples
+                    )
                     write_exhibit(exhibit, exhibit_path(folder, record_key(cell, k)))
         except Exception as error:
             return describe_error(error)

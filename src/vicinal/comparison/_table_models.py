@@ -26,6 +26,7 @@ from vicinal.data import (
     describe_reading,
     encode_target,
     inner_split,
+    list_doubts,
     load_dataset,
     read_raw,
     recognise_columns,
@@ -34,7 +35,7 @@ from vicinal.data import (
 )
 from vicinal.methods import EUCLIDEAN, Method, get_method, make_learner
 from vicinal.predict import KNNClassifier, KNNRegressor, check_storable
-from vicinal.report import maps_linearly
+from vicinal.report import maps_linearly, sum_by_column
 from vicinal.runs import Elapsed, Stopwatch
 
 if TYPE_CHECKING:
@@ -197,6 +198,9 @@ def fit_table(
     encoder = TableEncoder(keep_missing=impute)
     encoder.fit(rows.features, reading=rows.parts.reading)
     X = encoder.transform(rows.features)
+    used = [column for column in encoder.reading.columns if column.used]
+    # A known data set has nothing to say of how it was read.
+    doubts = list_doubts(X, y, used, classes, rows.target_name) if rows.notes else ()
     options |= {"blocks": encoder.blocks_ if impute else None, "seed": seed}
     method = get_method(method_name or DEFAULT_METHODS[task])
     learned = make_predictor(method, task, **options)
@@ -219,7 +223,7 @@ def fit_table(
         n_held_out=held.n_rows,
         fit=fit,
         relevance=tuple(feature_relevance(model, X)),
-        notes=(*notes, *held.notes),
+        notes=(*doubts, *notes, *held.notes),
     )
 
 
@@ -249,7 +253,7 @@ def hold_out(
 
 
 def feature_relevance(model: Pipeline, X: FloatArray) -> list[tuple[str, float]]:
-    """Return each feature's share in the learned squared distance, largest first.
+    """Return each column's share in the learned squared distance, largest first.
 
     Empty where the distance is the plain one or not linear.
     """
@@ -257,6 +261,7 @@ def feature_relevance(model: Pipeline, X: FloatArray) -> list[tuple[str, float]]
     filled = model["impute"].transform(X) if "impute" in model.named_steps else X
     if not maps_linearly(metric, prepare.transform(filled[:16])):
         return []
-    shares = relevance_of(metric.components_, prepare, filled)
-    names = model["columns"].feature_names_
+    shares, names = sum_by_column(
+        relevance_of(metric.components_, prepare, filled), model["columns"].feature_columns
+    )
     return [(names[j], float(shares[j])) for j in np.argsort(-shares, kind="stable")]

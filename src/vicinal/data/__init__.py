@@ -39,7 +39,7 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data.tables": "ALL Column Imputer MissingValues RawTable Reading Roles "
         "TableEncoder TableError TableParts UnusableColumns check_file class_names "
         "dataset_frame dataset_of dataset_of_parts describe_reading encode_target group_codes "
-        "imputer_for plain_target read_frame read_raw read_table recognise_columns "
-        "require_target table_suffix take_parts target_numbers",
+        "imputer_for list_doubts plain_target read_frame read_raw read_table "
+        "recognise_columns require_target table_suffix take_parts target_numbers",
     },
 )

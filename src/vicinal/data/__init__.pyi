@@ -47,6 +47,7 @@ from vicinal.data.tables import describe_reading as describe_reading
 from vicinal.data.tables import encode_target as encode_target
 from vicinal.data.tables import group_codes as group_codes
 from vicinal.data.tables import imputer_for as imputer_for
+from vicinal.data.tables import list_doubts as list_doubts
 from vicinal.data.tables import plain_target as plain_target
 from vicinal.data.tables import read_frame as read_frame
 from vicinal.data.tables import read_raw as read_raw

@@ -208,10 +208,13 @@ def decode_meshes(stored: Stored) -> Decoded:
     ``F[f_off[m]:f_off[m + 1]]`` in ``extras``.
     """
     kept = {key: stored[key] for key in ("V", "F", "v_off", "f_off")}
-    per_mesh = {key: stored[key] for key in ("name", "nf_orig", "area_ratio", "method")}
+    told = ("name", "nf_orig", "area_ratio", "method")
+    per_mesh = {key: stored[key] for key in told if key in stored}
+    y = _targets(stored["label"], 0)
     return Decoded(
         X=shell_areas(**kept, n_shells=64),
-        y=_targets(stored["label"], 0),
+        y=y,
+        is_test=_official_test_rows(stored, len(y)),
         feature_names=tuple(f"shell{i}" for i in range(64)),
         row_extras=per_mesh,
         extras=kept,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vicinal.data._registry import get_entry
 from vicinal.data.tables._files import check_file, table_suffix
 
 
@@ -17,10 +16,15 @@ def check_source(data: str) -> str | None:
         Where it is neither (with the nearest known names), or the file cannot be read.
     """
     path = Path(data)
+    if table_suffix(path) is not None or len(path.parts) > 1:  # no set is called like that
+        check_file(path)
+        return None
+    from vicinal.data._registry import get_entry  # with NumPy
+
     try:
         return get_entry(data).name
     except ValueError as error:
-        if path.exists() or table_suffix(path) is not None or len(path.parts) > 1:
+        if path.exists():
             check_file(path)
             return None
         raise ValueError(f"{error} There is no file {data!r} here either.") from None

@@ -9,8 +9,9 @@
                       └─ query_radius(queries, radius)  ─► (values, indices, indptr), all within
                                                             a distance
 
-``without_itself`` drops from the k + 1 nearest of an indexed row the row itself; ``check_radius``
-refuses what is no distance.
+``score_lists`` says how good rankings are, by the measures of retrieval tracks, and
+``rank_by_distance`` makes the rankings of rows among each other. ``without_itself`` drops from the
+k + 1 nearest of an indexed row the row itself; ``check_radius`` refuses what is no distance.
 """
 
 from vicinal.index._binary import BinaryIndex
@@ -18,14 +19,18 @@ from vicinal.index._exact import ExactIndex
 from vicinal.index._faiss import FaissIndex, import_faiss
 from vicinal.index._inputs import check_radius
 from vicinal.index._itself import without_itself
+from vicinal.index._retrieval import RetrievalScores, rank_by_distance, score_lists
 from vicinal.index._sparse import SparseIndex
 
 __all__ = [
     "BinaryIndex",
     "ExactIndex",
     "FaissIndex",
+    "RetrievalScores",
     "SparseIndex",
     "check_radius",
     "import_faiss",
+    "rank_by_distance",
+    "score_lists",
     "without_itself",
 ]

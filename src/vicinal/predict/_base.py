@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
 from vicinal._validation import check_neighbors, check_transform_input, take_rows
-from vicinal.index import BinaryIndex, without_itself
+from vicinal.index import BinaryIndex, ExactIndex, without_itself
+from vicinal.metric.gradients import CANDIDATES
 from vicinal.predict._graphs import NeighborGraphs
 from vicinal.predict._sides import (
     Index,
@@ -22,6 +23,7 @@ from vicinal.predict._sides import (
     database_side,
     fit_metric,
     is_binary,
+    local_ranking,
     named_metric,
 )
 from vicinal.predict._sides import query_side as map_queries
@@ -77,7 +79,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         if X is None:
             values, indices = self._leave_one_out(k)
         else:
-            values, indices = self._index.query(self._map_queries(X), k)
+            values, indices = self._search(self._map_queries(X), k)
         found = self._training_rows(indices)
         return (self._as_distances(values), found) if return_distance else found
 
@@ -233,6 +235,18 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
             return self._queries
         return self._index.codes if isinstance(self._index, BinaryIndex) else self._index.vectors
 
+    def _search(self, queries: AnyArray, k: int) -> tuple[AnyArray, IntArray]:
+        """Return squared distances (or bits) to the k nearest training rows, and these."""
+        ranking = local_ranking(self.metric_)
+        if ranking is None:
+            return self._index.query(queries, k)
+        if not isinstance(self._index, ExactIndex):
+            raise ValueError(f"a local metric ranks rows of index='exact', not {self.index!r}.")
+        k = check_neighbors(k, len(self._index.vectors))
+        _, near = self._index.query(queries, min(CANDIDATES * k, len(self._index.vectors)))
+        distances, rows = ranking.rank(queries, self._index.vectors, near, k)
+        return distances / self._index.unit**2, rows
+
     def _leave_one_out(self, n_neighbors: int) -> tuple[AnyArray, IntArray]:
         queries = self._training_queries()
         n_rows = queries.shape[0]
@@ -241,7 +255,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
 
     def _others(self, queries: AnyArray, own: IntArray, k: int) -> tuple[AnyArray, IntArray]:
         """Return the k nearest training rows of each query but its own row."""
-        values, indices = self._index.query(queries, k + 1)
+        values, indices = self._search(queries, k + 1)
         return without_itself(values, indices, own)
 
     def _within(self, X: AnyArray | None, radius: float) -> tuple[AnyArray, IntArray, IntArray]:

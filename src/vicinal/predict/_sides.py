@@ -114,6 +114,14 @@ def _map(metric: Any, X: AnyArray, verbs: tuple[str, ...]) -> AnyArray:
     return mapped
 
 
+def local_ranking(metric: Any) -> Any:
+    """Return what ranks candidates again where the fitted metric differs by place, else None."""
+    if isinstance(metric, FrozenEstimator):
+        return local_ranking(metric.estimator)
+    learner = last_step(metric)
+    return learner.local_ranking() if getattr(learner, "local", False) else None
+
+
 def is_binary(metric: Any) -> bool:
     """Return whether the metric gives packed codes rather than vectors."""
     if isinstance(metric, FrozenEstimator):

@@ -133,4 +133,4 @@ def _unknown(part: str, known: Sequence[Experiment]) -> str:
     words = sorted({word for experiment in known for word in experiment.groups})
     near = difflib.get_close_matches(part, [*words, *(e.name for e in known)], n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"groups are {', '.join(words)}."
-    return f"no published experiment is called {part!r}; {hint} List them with --list."
+    return f"no published experiment is called {part!r}; {hint} All can be seen (list)."

@@ -46,7 +46,7 @@ def results_markdown(records: Iterable[Record]) -> str:
     quick = [name for name, record in measured.items() if record["quick"]]
     if quick:
         raise ValueError(
-            f"{quick[0]} was run with --quick, on a subsample; a results page takes whole runs."
+            f"{quick[0]} was run on a subsample (quick); a results page takes whole runs."
         )
     sections, told = [], []
     for table in published_tables():

@@ -3,7 +3,7 @@
 ::
 
     rows, exhibits ──► Comparison ──► str()         a table for the terminal   (_table)
-    (_records)         (_comparison)  .plot()       matplotlib                 (_plots, _figures)
+    (_records)         (_comparison)  .plot()       matplotlib                 (_errors, _plots)
                                       .report()     one HTML page              (_page, templates/)
                                       a notebook's cell
 
@@ -20,8 +20,11 @@ __getattr__, __all__ = lazy_names(
         "vicinal.report._comparison": "Comparison",
         "vicinal.report._directions": "describe_direction leading_directions maps_linearly "
         "sample_rows",
+        "vicinal.report._errors": "plot_errors",
+        "vicinal.report._fitted": "sum_by_column",
+        "vicinal.report._maps": "correlation first_two_components",
         "vicinal.report._page": "render_page write_page",
-        "vicinal.report._plots": "eigenvalues_of plot_errors plot_relevance plot_spectrum "
+        "vicinal.report._plots": "eigenvalues_of plot_map plot_relevance plot_spectrum "
         "plot_summary",
         "vicinal.report._records": "Duel Example Exhibit Neighbor Row best_neighbors best_row "
         "mark_best same_error",

@@ -3,10 +3,14 @@ from vicinal.report._directions import describe_direction as describe_direction
 from vicinal.report._directions import leading_directions as leading_directions
 from vicinal.report._directions import maps_linearly as maps_linearly
 from vicinal.report._directions import sample_rows as sample_rows
+from vicinal.report._errors import plot_errors as plot_errors
+from vicinal.report._fitted import sum_by_column as sum_by_column
+from vicinal.report._maps import correlation as correlation
+from vicinal.report._maps import first_two_components as first_two_components
 from vicinal.report._page import render_page as render_page
 from vicinal.report._page import write_page as write_page
 from vicinal.report._plots import eigenvalues_of as eigenvalues_of
-from vicinal.report._plots import plot_errors as plot_errors
+from vicinal.report._plots import plot_map as plot_map
 from vicinal.report._plots import plot_relevance as plot_relevance
 from vicinal.report._plots import plot_spectrum as plot_spectrum
 from vicinal.report._plots import plot_summary as plot_summary

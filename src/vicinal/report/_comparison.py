@@ -144,7 +144,7 @@ class Comparison:
         ax : matplotlib Axes or None
             Where to draw; None makes a figure.
         """
-        from ._plots import plot_errors
+        from ._errors import plot_errors
 
         return plot_errors(self, ax)
 

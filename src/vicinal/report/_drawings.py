@@ -13,6 +13,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from .._types import FloatArray, Task
+from ._errors import error_lines, plot_errors
 from ._figures import (
     INK,
     QUIET,
@@ -23,9 +24,9 @@ from ._figures import (
     draw_heat,
     draw_ridges,
 )
+from ._fitted import sum_by_column
 from ._numbers import NBSP, count_of, format_share, format_value
 from ._palette import LIGHT
-from ._plots import error_lines, plot_errors
 from ._records import Exhibit
 from ._shares import as_shares, phrase_concentration, phrase_directions, phrase_top
 from ._smooth import smooth
@@ -97,15 +98,19 @@ def draw_relevance(exhibit: Exhibit) -> Drawing | None:
     shape = exhibit.image_shape
     if shape is not None and len(shape) in (2, 3) and shares.size == int(np.prod(shape)):
         return _draw_pixels(shares.reshape(shape), exhibit.method)
+    known, noun = exhibit.feature_names, "feature"
+    if len(set(exhibit.columns)) < len(exhibit.columns) == shares.size:
+        shares, known = sum_by_column(shares, exhibit.columns)
+        noun = "column"
     order = np.argsort(-shares, kind="stable")[:MAX_BARS]
-    names = [_readable(exhibit.feature_names[i]) for i in order]
-    features = count_of(shares.size, "feature")
-    words = phrase_concentration(shares, "feature")
+    names = [_readable(known[i]) for i in order]
+    features = count_of(shares.size, noun)
+    words = phrase_concentration(shares, noun)
     caption = f"Share of the total. {words}"
     if len(order) < shares.size:
         together = format_share(float(shares[order].sum()))
         caption = f"The {len(order)} most relevant of {features} ({together} together). {words}"
-    top = phrase_top(shares, exhibit.feature_names)
+    top = phrase_top(shares, known)
     alt = f"Bar chart of the relevance of {features}. Most relevant: {top}. {words}"
     size = (4.6, 0.7 + 0.19 * len(order))
     svg = render_svg(lambda ax: draw_bars(ax, shares[order], names), exhibit.method, alt, size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,15 @@ MAX_CLASSES = 12
 _RIDGE_HEIGHT = 1.6  # rows a ridge may reach over
 
 
+def axes_for(ax: Axes | None) -> Axes:
+    """Return the Axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(5.6, 3.8), layout="constrained")[1]
+
+
 def draw_columns(ax: Axes, values: FloatArray, intervals: FloatArray | None) -> None:
     """Columns of the values (p,), each with its interval (p, 2) as a whisker where given."""
     from matplotlib.ticker import MaxNLocator
@@ -48,6 +57,22 @@ def draw_columns(ax: Axes, values: FloatArray, intervals: FloatArray | None) -> 
     ax.set_xlim(0.4, len(values) + 0.6)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10, min_n_ticks=1))
     _finish(ax, ax.yaxis)
+
+
+def draw_epochs(ax: Axes, curves: Mapping[str, Sequence[float | None]]) -> None:
+    """Curves of errors against epochs on a logarithmic scale; what is zero or None is left out."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+
+    for (title, errors), colour in zip(curves.items(), LIGHT, strict=False):
+        shown = [(number, error) for number, error in enumerate(errors, start=1) if error]
+        ax.plot(*zip(*shown, strict=True), marker="o", color=colour, label=title)
+    ax.set(yscale="log", xlabel="epoch", ylabel="error")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=10, min_n_ticks=1))
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20))
+    ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.legend(frameon=False)
+    _finish(ax)
 
 
 def draw_bars(ax: Axes, shares: FloatArray, names: Sequence[str]) -> None:
@@ -136,15 +161,18 @@ def draw_ridges(ax: Axes, x: FloatArray, labels: AnyArray) -> None:
     _finish(ax, ax.xaxis)
 
 
-def draw_flat(ax: Axes, places: FloatArray, targets: AnyArray, classes: bool, name: str) -> None:
-    """Places (n, 2) coloured by class or by number, with a legend or a colour bar."""
+def draw_flat(
+    ax: Axes, places: FloatArray, targets: AnyArray, classes: bool, name: str | None
+) -> None:
+    """Places (n, 2) coloured by class or by number, with a legend or a colour bar if named."""
     size = _size(len(places))
     if not classes:
         low, high = np.quantile(targets.astype(np.float64), [0.02, 0.98])
         x, y = places.T
         points = ax.scatter(x, y, c=targets, s=size, cmap="viridis", linewidths=0)
         points.set_clim(float(low), float(high))
-        ax.figure.colorbar(points, ax=ax, label=name, extend="both")
+        if name is not None:
+            ax.figure.colorbar(points, ax=ax, label=name, extend="both")
     else:
         names, codes, n_left_out = largest_classes(targets)
         for code, label in enumerate(names):
@@ -152,9 +180,22 @@ def draw_flat(ax: Axes, places: FloatArray, targets: AnyArray, classes: bool, na
             own = places[codes == code]
             dots = ax.scatter(own[:, 0], own[:, 1], s=1.3 * size, color=colour, marker=marker)
             dots.set(alpha=0.7, linewidth=0, label=shorten(label, 24))
-        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        if name is not None:
+            ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
         _say_left_out(ax, n_left_out)
     _finish(ax, ax.xaxis, ax.yaxis)
+
+
+def draw_map(
+    ax: Axes, places: FloatArray, targets: AnyArray, classes: bool, name: str | None
+) -> None:
+    """As :func:`draw_flat`, with both axes alike and without numbers, which mean nothing here."""
+    draw_flat(ax, places, targets, classes, name)
+    ax.set(xticks=[], yticks=[], aspect="equal")
+    ax.set_adjustable("datalim")
+    ax.spines[["top", "right"]].set_visible(True)
+    ax.spines[:].set_color(QUIET)
+    ax.spines[:].set_alpha(0.3)
 
 
 def largest_classes(labels: AnyArray) -> tuple[list[str], IntArray, int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.ndimage import uniform_filter
 
 from .._types import AnyArray, FloatArray, IntArray, Task
-from ._numbers import NBSP, count_of, format_share, format_value, join_words, shorten
+from ..data import principal_axes
+from ._numbers import count_of, format_share, format_value, join_words, shorten
 from ._palette import N_STEPS
 from ._records import Exhibit
 
@@ -19,6 +21,10 @@ MAX_LABELS = 30
 _MARGIN = 14.0
 _ONE_COMPONENT = "One component only: height means nothing, it spreads the points."
 _LAYERS = 6  # classes are painted in turns, so that none covers all others
+# Two rows, or one in two hundred, are few: they do not set the scale.
+_FEW = 2, 200
+_BLOCK = 256
+_CELL = 4  # of the grid on which free places are looked for
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class MapPanel:
     """One drawn map.
 
     ``dots`` are codes with a path each: strokes of no length with round caps, small to store.
-    ``labels`` are codes with the place and the name that stands at the middle of its points.
+    ``labels`` are codes with the place and the name that stands beside the middle of its points.
     """
 
     heading: str
@@ -79,7 +85,7 @@ def draw_maps(exhibit: Exhibit, task: Task) -> MapPair | None:
         draw_panel(heading, points, key, share, *([_ONE_COMPONENT] if flat else []))
         for heading, points, share, flat in zip(headings, (before, after), shares, one, strict=True)
     ]
-    caption = _phrase_caption(shares, key, len(keep), len(exhibit.map_targets))
+    caption = _phrase_caption(exhibit, key, len(keep))
     return MapPair(panels[0], panels[1], key, caption)
 
 
@@ -134,22 +140,37 @@ def natural_key(name: str) -> tuple[int, float, str]:
 
 
 def agreement(points: FloatArray, key: Key, targets: AnyArray) -> float:
-    """How well the map alone predicts: share of points whose nearest other point has their class.
+    """Return the share of points (n, p) whose nearest other point has their class.
 
     For regression the correlation of their targets instead; NaN below three points.
     """
     if len(points) < 3:
         return float("nan")
-    indices = np.asarray(cKDTree(points).query(points, k=2)[1])
-    # Where points coincide the first hit need not be the point itself.
-    itself = indices[:, 0] == np.arange(len(points))
-    nearest = np.where(itself, indices[:, 1], indices[:, 0])
+    nearest = nearest_others(points)
     if not key.continuous:
         return float(np.mean(key.codes == key.codes[nearest]))
-    own, other = targets.astype(float), targets.astype(float)[nearest]
-    if not (np.isfinite(own).all() and own.std() > 0 and other.std() > 0):
+    return correlation(targets.astype(float), targets.astype(float)[nearest])
+
+
+def nearest_others(points: FloatArray) -> IntArray:
+    """Return the nearest other point of each of n points, (n,), in blocks: O(n² p) time."""
+    points = points - points.mean(axis=0)
+    half = np.einsum("ij,ij->i", points, points) / 2
+    nearest = np.empty(len(points), dtype=np.int64)
+    for start in range(0, len(points), _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, len(points)))
+        far = half - points[rows] @ points.T  # half the squared distance, but for the row's own
+        far[rows - start, rows] = np.inf
+        nearest[rows] = far.argmin(axis=1)
+    return nearest
+
+
+def correlation(first: FloatArray, second: FloatArray) -> float:
+    """Return the correlation of two columns, NaN where either does not vary or is not finite."""
+    both = np.stack([first, second])
+    if not (np.isfinite(both).all() and (both.std(axis=1) > 0).all()):
         return float("nan")
-    return float(np.corrcoef(own, other)[0, 1])
+    return float(np.corrcoef(both)[0, 1])
 
 
 def draw_panel(heading: str, points: FloatArray, key: Key, share: float, *remarks: str) -> MapPanel:
@@ -167,20 +188,45 @@ def draw_panel(heading: str, points: FloatArray, key: Key, share: float, *remark
     )
 
 
-def place(points: FloatArray) -> tuple[FloatArray, int]:
-    """Positions on the square, equal scale on both axes; far points are moved to its edge.
+def first_two_components(X: FloatArray) -> FloatArray:
+    """Return rows (n, p) along two axes, (n, 2); missing ones are zero.
 
-    Far is beyond 1.75 times what the middle 99 % of either component span, so that a
-    few outliers do not squeeze all others into a corner.
+    Spherical principal components: the axes along which the *directions* of the rows, seen from
+    their median, vary most. Each row counts once however far it lies, so that a few far ones
+    cannot turn the axes; of an elliptical cloud they are the principal axes.
     """
-    low, high = np.quantile(points, [0.005, 0.995], axis=0)
-    centre, reach = (low + high) / 2, 1.75 * (high - low) / 2
-    if not reach.any():
-        reach = np.abs(points - centre).max(axis=0)
-    low = np.maximum(points.min(axis=0), centre - reach)
-    high = np.minimum(points.max(axis=0), centre + reach)
-    half = float((high - low).max()) / 2 or 1.0
-    unit = (points - (low + high) / 2) / half
+    X = np.asarray(X, dtype=np.float64)
+    wanted = min(2, *X.shape)
+    centred = X - np.median(X, axis=0)
+    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+    _, axes = principal_axes(centred / np.where(lengths > 0, lengths, 1.0), wanted)
+    flat = np.zeros((len(X), 2))
+    flat[:, :wanted] = centred @ axes.T
+    return flat
+
+
+def frame(points: FloatArray) -> tuple[FloatArray, float]:
+    """Return the middle (2,) and half the side of the square that shows points (n, 2).
+
+    It reaches twice as far as all but the few farthest points of either component span, so that
+    a few outliers do not squeeze all others into a corner.
+    """
+    n_few = max(_FEW[0], len(points) // _FEW[1])
+    inner = np.sort(points, axis=0)
+    inner = inner[n_few:-n_few] if len(points) > 4 * n_few else inner
+    if not np.ptp(inner, axis=0).any():
+        inner = points
+    low, high = inner.min(axis=0), inner.max(axis=0)
+    reach = (high - low) / 2
+    low = np.maximum(points.min(axis=0), low - reach)
+    high = np.minimum(points.max(axis=0), high + reach)
+    return (low + high) / 2, float((high - low).max()) / 2 or 1.0
+
+
+def place(points: FloatArray) -> tuple[FloatArray, int]:
+    """Positions on the square, equal scale on both axes; far points are moved to its edge."""
+    middle, half = frame(points)
+    unit = (points - middle) / half
     outside = (np.abs(unit) > 1 + 1e-9).any(axis=1)
     unit = np.clip(unit, -1, 1) * [1, -1]
     return SIZE / 2 + unit * (SIZE / 2 - _MARGIN), int(outside.sum())
@@ -199,30 +245,35 @@ def _paint(paper: FloatArray, key: Key) -> list[tuple[int, str]]:
 
 
 def _label_classes(paper: FloatArray, key: Key) -> list[tuple[int, float, float, str]]:
-    if key.continuous or len(key.names) > MAX_LABELS:
+    """Name the classes on the map where the legend does not."""
+    if key.continuous or key.in_legend or len(key.names) > MAX_LABELS:
         return []
     names = [shorten(name, 12) for name in key.names]
-    middles = [np.median(paper[key.codes == code], axis=0) for code in range(len(names))]
-    places = push_apart(np.array(middles), np.array([len(name) for name in names]))
-    rounded = places.round(1).tolist()
-    return [(code, *rounded[code], name) for code, name in enumerate(names)]
+    middles = np.array([np.median(paper[key.codes == code], axis=0) for code in range(len(names))])
+    places = free_places(paper, middles, [len(name) for name in names]).round(1).tolist()
+    return [(code, *places[code], name) for code, name in enumerate(names)]
 
 
-def push_apart(places: FloatArray, lengths: IntArray, n_rounds: int = 80) -> FloatArray:
-    """Move labels of the given lengths (in letters) until they hardly overlap any more."""
-    places = places.astype(float).copy()
-    for _ in range(n_rounds):
-        for i in range(len(places)):
-            for j in range(i):
-                room = np.array([4.0 * (lengths[i] + lengths[j]) + 3, 14.0])
-                gap = places[i] - places[j]
-                overlap = room - np.abs(gap)
-                if (overlap > 0).all():
-                    axis = int(overlap.argmin())
-                    step = (0.25 * overlap[axis] + 0.1) * (1.0 if gap[axis] >= 0 else -1.0)
-                    places[i, axis] += step
-                    places[j, axis] -= step
-    return np.clip(places, _MARGIN, SIZE - _MARGIN)
+def free_places(paper: FloatArray, wanted: FloatArray, lengths: Sequence[int]) -> FloatArray:
+    """Return where labels of some letters can stand, near the wanted places (m, 2).
+
+    Each takes the nearest place where it covers no point (n, 2) and no other label; where there
+    is none, covering a point counts as much as a label's height of way.
+    """
+    n_cells = SIZE // _CELL
+    taken = np.histogram2d(paper[:, 0], paper[:, 1], bins=n_cells, range=[(0, SIZE)] * 2)[0]
+    at = (np.arange(n_cells) + 0.5) * _CELL
+    grid = np.stack(np.meshgrid(at, at, indexing="ij"), axis=-1)
+    places = np.empty((len(wanted), 2))
+    for i, (middle, letters) in enumerate(zip(wanted, lengths, strict=True)):
+        half = np.array([int(4 * letters + 2) // _CELL + 1, 2])
+        covered = uniform_filter(taken, 2 * half + 1, mode="constant") * np.prod(2 * half + 1)
+        cost = 14 * covered + np.linalg.norm(grid - middle, axis=-1)
+        inside = tuple(slice(h, n_cells - h) for h in half)
+        x, y = np.unravel_index(cost[inside].argmin(), cost[inside].shape) + half
+        places[i] = at[x], at[y]
+        taken[x - half[0] : x + half[0] + 1, y - half[1] : y + half[1] + 1] += 1 + len(paper)
+    return places
 
 
 def _describe(heading: str, key: Key, n_points: int, share: float) -> str:
@@ -244,18 +295,17 @@ def _phrase_share(share: float, key: Key) -> str:
     return f"{format_share(share)} of the points lie next to a point of their own class."
 
 
-def _phrase_caption(shares: list[float], key: Key, n_shown: int, n_all: int) -> str:
-    shown = f"{count_of(n_shown, 'point')}"
-    shown += f" of {n_all:,}" if n_shown < n_all else ""
-    if np.isnan(shares).any():
-        return f"{shown}, first two components."
+def _phrase_caption(exhibit: Exhibit, key: Key, n_shown: int) -> str:
+    n_all = len(exhibit.map_targets)
+    shown = f"{count_of(n_shown, 'test row')}" + (f" of {n_all:,}" if n_shown < n_all else "")
+    shown = f"{shown}, two components of each space."
+    if len(exhibit.agreement) != 2 or np.isnan(exhibit.agreement).any():
+        return shown
     if key.continuous:
-        what = "the targets of points next to each other correlate by"
-        values = [f"{share:.2f}" for share in shares]
+        what = "the targets of test rows and of their nearest training rows correlate by"
+        before, after = (f"{share:.2f}" for share in exhibit.agreement)
     else:
-        what = "the share of points that lie next to one of their own class is"
-        values = [format_share(share) for share in shares]
-    return (
-        f"{shown}, first two components. On these maps alone {what} {values[0]} before and "
-        f"{values[1]} after.".replace(" %", f"{NBSP}%")
-    )
+        nearest = f"the {exhibit.k} nearest training rows" if exhibit.k > 1 else "the nearest rows"
+        what = f"the share of {nearest} that have a test row's class is"
+        before, after = (format_share(share) for share in exhibit.agreement)
+    return f"{shown} In all components, {what} {before} before and {after} after."

@@ -1,7 +1,7 @@
-"""Plots of a fitted metric for matplotlib: its spectrum, its relevances, the rows along it.
+"""Plots of a fitted metric for matplotlib: spectrum, relevances, rows along it, rows on a map.
 
-Any learner with ``components_`` will do, or a predictor that holds one as ``metric_``; nothing
-here imports one. Each function draws into one Axes and returns it.
+Any learner with ``components_`` will do, a predictor that holds one as ``metric_``, or a fitted
+pipeline or search with either; nothing here imports one.
 """
 
 from __future__ import annotations
@@ -12,92 +12,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._types import AnyArray, FloatArray
-from ._directions import (
-    describe_direction,
-    leading_directions,
-    map_rows,
-    maps_linearly,
-    sample_rows,
-    spectrum_of,
-)
+from ._directions import map_rows, spectrum_of
 from ._figures import (
-    ErrorLine,
+    axes_for,
     draw_bars,
     draw_columns,
     draw_curve,
-    draw_dots,
-    draw_errors,
     draw_flat,
+    draw_map,
     draw_ridges,
 )
-from ._numbers import format_share
-from ._records import Row
+from ._fitted import (
+    Fitted,
+    are_classes,
+    check_rows,
+    columns_of,
+    feature_names_of,
+    fitted,
+    place_rows,
+    sum_by_column,
+)
+from ._maps import agreement, first_two_components, frame, make_key
+from ._numbers import NBSP, count_of, format_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from ._comparison import Comparison
-
-MAX_SUMMARY_POINTS = 2000
-# More distinct whole numbers than this are taken for a quantity.
-_MANY_CLASSES = 100
-
-
-def plot_errors(comparison: Comparison, ax: Axes | None = None) -> Axes:
-    """Draw the errors of a comparison: against k, or side by side where there is one k.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    ax : matplotlib Axes or None
-        Where to draw; None makes a figure.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    lines = error_lines(comparison.rows)
-    if not lines:
-        raise ValueError("nothing was measured, so there is nothing to draw.")
-    ks = sorted({k for line in lines for k in line.ks})
-    unit = "error" if comparison.task == "classification" else "error (nMSE)"
-    ax = _axes(ax)
-    if len(ks) > 1:
-        draw_errors(ax, lines, ks)
-        ax.set(xlabel="k, the number of neighbours", ylabel=unit)
-    else:
-        draw_dots(ax, lines)
-        ax.set(xlabel=unit)
-    if comparison.task == "classification":
-        axis = ax.yaxis if len(ks) > 1 else ax.xaxis
-        axis.set_major_formatter(lambda value, _: f"{100 * value:.3g} %")
-    return ax
-
-
-def error_lines(rows: Sequence[Row]) -> list[ErrorLine]:
-    """Return a line for each method that was measured, ascending in k.
-
-    A reference, which has no k, has the same error at every k there is.
-    """
-    every = sorted({row.k for row in rows if row.measured and row.k is not None}) or [0]
-    points: dict[str, list[tuple[int, Row]]] = {}
-    for row in sorted((row for row in rows if row.measured), key=lambda row: row.k or 0):
-        at = every if row.k is None else [row.k]
-        points.setdefault(row.method, []).extend((k, row) for k in at)
-    methods = dict.fromkeys(row.method for row in rows if row.measured)
-    return [
-        ErrorLine(
-            points[method][0][1].title,
-            tuple(k for k, _ in points[method]),
-            tuple(row.error_mean for _, row in points[method]),
-            tuple(_spread(row) for _, row in points[method]),
-        )
-        for method in methods
-    ]
-
-
-def _spread(row: Row) -> float:
-    return row.error_sd if np.isfinite(row.error_sd) else 0.0
 
 
 def plot_spectrum(
@@ -112,7 +51,7 @@ def plot_spectrum(
 
     Parameters
     ----------
-    metric : a fitted metric learner, or a predictor with a ``metric_``
+    metric : a fitted metric learner, predictor with a ``metric_``, or pipeline with either
         GW, EGOP and EJOP show ``eigenvalues_``; any other the eigenvalues of M = AᵀA.
     ax : matplotlib Axes or None
         Where to draw; None makes a figure.
@@ -138,12 +77,12 @@ def plot_spectrum(
     >>> axes.get_ylabel()
     'eigenvalue'
     """
-    metric = fitted(metric)
+    metric = fitted(metric).metric
     n_directions = _at_least_one("n_directions", n_directions)
     values = eigenvalues_of(metric)
     whiskers = _whiskers(metric, intervals, level)
     shown = slice(min(n_directions, len(values)))
-    ax = _axes(ax)
+    ax = axes_for(ax)
     draw_columns(ax, values[shown], None if whiskers is None else whiskers[shown])
     rest = _phrase_rest(values, len(values[shown]), "direction")
     ax.set(xlabel=f"direction{rest}", ylabel="eigenvalue")
@@ -156,18 +95,22 @@ def plot_relevance(
     *,
     n_features: int = 20,
     feature_names: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Axes:
-    """Draw how much each feature moves the learned distance, the most relevant on top.
+    """Draw how much each column moves the learned distance, the most relevant on top.
 
     Parameters
     ----------
-    metric : a fitted learner with ``feature_relevance_``, or a predictor with a ``metric_``
+    metric : a fitted learner with ``feature_relevance_``, predictor, or pipeline with either
     ax : matplotlib Axes or None
         Where to draw; None makes a figure.
     n_features : int, default=20
         Bars at most; how much the others hold is said below.
     feature_names : sequence of str or None
-        None takes ``feature_names_in_``, else x0, x1, ….
+        None takes those of the pipeline or of ``fit``, else x0, x1, ….
+    columns : sequence of str or None
+        The column each feature comes from: shares of one column are added up. None takes those
+        of a pipeline, by the names its encoder gives.
 
     Returns
     -------
@@ -182,19 +125,24 @@ def plot_relevance(
     >>> len(axes.patches)
     5
     """
-    metric = fitted(metric)
+    model = fitted(metric)
     n_features = _at_least_one("n_features", n_features)
-    relevance = getattr(metric, "feature_relevance_", None)
+    relevance = getattr(model.metric, "feature_relevance_", None)
     if relevance is None:
-        raise ValueError(f"{type(metric).__name__} has no feature_relevance_ to draw.")
+        raise ValueError(f"{type(model.metric).__name__} has no feature_relevance_ to draw.")
     relevance = np.asarray(relevance, np.float64)
-    names = feature_names_of(metric, len(relevance), feature_names)
+    names = feature_names_of(model, len(relevance), feature_names)
+    if columns is not None and len(columns) != len(relevance):
+        raise ValueError(f"columns holds {len(columns)} names for {len(relevance)} features.")
     total = float(relevance.sum())
-    shares = relevance / total if total > 0 else relevance
-    order = np.argsort(-shares, kind="stable")[:n_features]
-    ax = _axes(ax)
-    draw_bars(ax, shares[order], [names[i] for i in order])
-    rest = _phrase_rest(shares[np.argsort(-shares, kind="stable")], len(order), "feature")
+    shares, names = sum_by_column(
+        relevance / total if total > 0 else relevance,
+        columns_of(names, model.inputs) if columns is None else [str(c) for c in columns],
+    )
+    order = np.argsort(-shares, kind="stable")
+    ax = axes_for(ax)
+    draw_bars(ax, shares[order[:n_features]], [names[i] for i in order[:n_features]])
+    rest = _phrase_rest(shares[order], min(n_features, len(shares)), "feature")
     ax.set(xlabel=f"share of the relevance{rest}")
     return ax
 
@@ -216,11 +164,11 @@ def plot_summary(
 
     Parameters
     ----------
-    metric : a fitted metric learner, or a predictor with a ``metric_``
+    metric : a fitted metric learner, predictor with a ``metric_``, or pipeline with either
         A learner that does not map linearly shows the first coordinates of its map instead.
     X : array-like of shape (n, n_features)
-        Rows as the metric was fitted on (scaled alike). Held-out rows show more than the training
-        rows do. More than 2000 are sampled.
+        Rows as the model was fitted on (scaled alike, where no pipeline does it). Held-out rows
+        show more than the training rows do. More than 2000 are sampled.
     y : array-like of shape (n,)
         Floats are a number; strings, and whole numbers with at most 100 distinct values, classes.
     ax : matplotlib Axes or None
@@ -248,17 +196,18 @@ def plot_summary(
     >>> axes.get_ylabel()
     'y'
     """
-    metric = fitted(metric)
+    model = fitted(metric)
     if n_directions not in (1, 2):
         raise ValueError(f"n_directions must be 1 or 2, got {n_directions!r}.")
-    rows, targets = check_rows(metric, X, y)
-    places, labels = place_rows(metric, rows, n_directions, feature_names)
+    rows, targets = check_rows(model, X, y)
+    classes = are_classes(model.metric, targets)
+    places, labels = place_rows(model, rows, n_directions, feature_names)
     name = str(getattr(y, "name", None) or "y")
-    ax = _axes(ax)
+    ax = axes_for(ax)
     if n_directions == 2:
-        draw_flat(ax, places, targets, are_classes(metric, targets), name)
+        draw_flat(ax, places, targets, classes, name)
         ax.set(xlabel=labels[0], ylabel=labels[1])
-    elif are_classes(metric, targets):
+    elif classes:
         draw_ridges(ax, places[:, 0], targets)
         ax.set(xlabel=labels[0], ylabel=name)
     else:
@@ -267,17 +216,71 @@ def plot_summary(
     return ax
 
 
-def fitted(metric: Any) -> Any:
-    """Return the fitted metric, or that of a predictor; refuse one that was not fitted."""
-    metric = getattr(metric, "metric_", metric)
-    if metric is None:
-        raise ValueError("the predictor uses the plain distance: there is no learned metric.")
-    if isinstance(metric, type) or not hasattr(metric, "components_"):
-        what = metric.__name__ if isinstance(metric, type) else type(metric).__name__
-        if not hasattr(metric, "fit"):
-            raise ValueError(f"{what} is no metric learner: there are no components_ to draw.")
-        raise ValueError(f"this {what} is not fitted yet: call fit(X, y) before it is drawn.")
-    return metric
+def plot_map(before: Any, after: Any, y: Any, axes: Any = None) -> tuple[Axes, Axes]:
+    """Draw rows on two maps: as the plain distance sees them, and as a learned one does.
+
+    Above each stands what the distance itself does, in all its dimensions: the share of rows whose
+    nearest other row has their class, or how the numbers of nearest rows correlate.
+
+    Parameters
+    ----------
+    before : array-like of shape (n, d)
+        Rows; held-out rows show more than the training rows do. More than 2000 are sampled.
+    after : fitted learner, predictor or pipeline, or array-like of shape (n, p)
+        What maps the rows, or the mapped rows themselves. The rows as the steps of a pipeline
+        before its metric leave them are what the plain distance sees.
+    y : array-like of shape (n,)
+        Floats are a number; strings, and whole numbers with at most 100 distinct values, classes.
+    axes : pair of matplotlib Axes or None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    pair of matplotlib Axes
+
+    Notes
+    -----
+    Axes are spherical principal components, which a few far rows cannot turn; what lies beyond
+    the frame is drawn at its edge, and that is said.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from vicinal import LDA, KNNClassifier, plot_map
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), KNNClassifier(metric=LDA())).fit(X[::2], y[::2])
+    >>> left, right = plot_map(X[1::2], model, y[1::2])
+    >>> right.get_title()
+    'after: 98 % beside their own class'
+    """
+    mapped = not (hasattr(after, "fit") or isinstance(after, type))
+    model = Fitted(None) if mapped else fitted(after)
+    rows, targets = check_rows(model, before, y)
+    learned = check_rows(Fitted(None), after, y)[0] if mapped else map_rows(model.metric, rows)
+    classes = are_classes(model.metric, targets)
+    name = str(getattr(y, "name", None) or "y")
+    left, right = _pair(axes)
+    for ax, when, points in ((left, "before", rows), (right, "after", learned)):
+        places = first_two_components(points)
+        middle, half = frame(places)
+        n_far = int((np.abs(places - middle) > half * (1 + 1e-9)).any(axis=1).sum())
+        shown = np.clip(places, middle - half, middle + half)
+        draw_map(ax, shown, targets, classes, name if ax is right else None)
+        far = f"{count_of(n_far, 'far point')} drawn at the edge" if n_far else ""
+        ax.set(title=f"{when}: {_phrase_agreement(points, targets, classes)}", xlabel=far)
+    return left, right
+
+
+def _phrase_agreement(points: FloatArray, targets: AnyArray, classes: bool) -> str:
+    key = make_key(targets, "classification" if classes else "regression")
+    share = agreement(np.asarray(points, np.float64), key, targets)
+    if np.isnan(share):
+        return "too few points to tell"
+    if classes:
+        return f"{format_share(share)} beside their own class".replace(NBSP, " ")
+    return f"neighbours correlate by {share:.2f}"
 
 
 def eigenvalues_of(metric: Any) -> FloatArray:
@@ -285,7 +288,7 @@ def eigenvalues_of(metric: Any) -> FloatArray:
 
     Those of ``outer_product_`` where there is one, else of M = AᵀA.
     """
-    if hasattr(metric, "outer_product_"):
+    if hasattr(type(metric), "outer_product_"):  # of wide rows too large to be computed here
         return np.asarray(metric.eigenvalues_, np.float64)
     return spectrum_of(metric.components_)
 
@@ -308,71 +311,6 @@ def _whiskers(metric: Any, wanted: bool | None, level: float) -> FloatArray | No
     return np.asarray(metric.spectrum_interval(level=level))
 
 
-def feature_names_of(
-    metric: Any, n_features: int, given: Sequence[str] | None = None
-) -> tuple[str, ...]:
-    """Return the names given, those seen in ``fit``, or x0, x1, …; refuse a wrong number."""
-    names = getattr(metric, "feature_names_in_", None) if given is None else given
-    if names is None:
-        return tuple(f"x{i}" for i in range(n_features))
-    if len(names) != n_features:
-        raise ValueError(f"feature_names holds {len(names)} names for {n_features} features.")
-    return tuple(str(name) for name in names)
-
-
-def check_rows(metric: Any, X: Any, y: Any) -> tuple[FloatArray, AnyArray]:
-    """Return at most 2000 rows and their targets; refuse what does not fit the metric."""
-    rows, targets = np.asarray(X), np.asarray(y)
-    width = int(getattr(metric, "n_features_in_", np.shape(metric.components_)[1]))
-    if rows.ndim != 2 or rows.shape[1] != width:
-        raise ValueError(f"X has shape {rows.shape}; the metric was fitted on {width} features.")
-    seen, named = getattr(metric, "feature_names_in_", None), getattr(X, "columns", None)
-    if seen is not None and named is not None and list(seen) != list(named):
-        raise ValueError(
-            f"the columns of X are not those the metric was fitted on, in this order: {list(seen)}"
-        )
-    if targets.shape != (len(rows),):
-        raise ValueError(f"X has {len(rows)} rows and y the shape {targets.shape}.")
-    if len(rows) < 2:
-        raise ValueError(f"a plot needs at least two rows, got {len(rows)}.")
-    kept = sample_rows(len(rows), MAX_SUMMARY_POINTS)
-    rows, targets = rows[kept].astype(np.float64), targets[kept]
-    known = targets.dtype.kind != "f" or np.isfinite(targets).all()
-    if not (np.isfinite(rows).all() and known):
-        raise ValueError("X or y contains NaN or infinity; leave those rows out.")
-    return rows, targets
-
-
-def are_classes(metric: Any, targets: AnyArray) -> bool:
-    """Whether targets are classes: by what the metric learned from, else by their type."""
-    if hasattr(metric, "classes_"):
-        return True
-    if targets.dtype.kind in "iu":
-        return len(np.unique(targets)) <= _MANY_CLASSES
-    return targets.dtype.kind != "f"
-
-
-def place_rows(
-    metric: Any, rows: FloatArray, n_directions: int, given: Sequence[str] | None
-) -> tuple[FloatArray, list[str]]:
-    """Return rows along the leading directions (n, r), and what the axes are called."""
-    if not maps_linearly(metric, rows):
-        places = map_rows(metric, rows)
-        if places.dtype.kind != "f" or places.shape[1] < n_directions:
-            raise ValueError(
-                f"{type(metric).__name__} does not map rows to {n_directions} coordinates."
-            )
-        return places[:, :n_directions], [f"coordinate {i + 1}" for i in range(n_directions)]
-    directions = leading_directions(metric.components_, n_directions)
-    if len(directions) < n_directions:
-        raise ValueError(
-            f"the metric has {len(directions)} direction(s), so n_directions={n_directions} "
-            "cannot be drawn."
-        )
-    names = feature_names_of(metric, rows.shape[1], given)
-    return rows @ directions.T, [describe_direction(v, names) for v in directions]
-
-
 def _phrase_rest(values: FloatArray, n_shown: int, noun: str) -> str:
     """ " (20 of 64 features; the others hold 12 %)", or nothing where all are shown."""
     if n_shown == len(values):
@@ -388,9 +326,12 @@ def _at_least_one(name: str, value: Any) -> int:
     return int(value)
 
 
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
+def _pair(axes: Any) -> tuple[Axes, Axes]:
+    if axes is None:
+        import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=(5.6, 3.8), layout="constrained")[1]
+        axes = plt.subplots(1, 2, figsize=(9.2, 4.4), layout="constrained")[1]
+    if len(np.ravel(axes)) != 2:
+        raise ValueError(f"two Axes are needed, got {len(np.ravel(axes))}.")
+    left, right = np.ravel(axes)
+    return left, right

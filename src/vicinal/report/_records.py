@@ -147,8 +147,13 @@ class Exhibit:
         Test rows by two components, under the plain and under the learned distance.
     map_targets : ndarray of shape (m,)
         Class names (as shown to the reader), or floats for regression.
+    agreement : pair of float, or empty
+        Before and after: the share of a test row's neighbours that have its class, or the
+        correlation of its target with theirs.
     examples : tuple of Example
     feature_names : tuple of str
+    columns : tuple of str
+        The column of the table each feature comes from; empty where they are the same.
     image_shape : tuple of int or None
         Set where the features are pixels.
     relevance : ndarray of shape (d,)
@@ -170,8 +175,10 @@ class Exhibit:
     map_before: FloatArray
     map_after: FloatArray
     map_targets: AnyArray
+    agreement: tuple[float, ...] = ()
     examples: tuple[Example, ...] = ()
     feature_names: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     image_shape: tuple[int, ...] | None = None
     relevance: FloatArray = field(default_factory=lambda: np.empty(0))
     eigenvalues: FloatArray = field(default_factory=lambda: np.empty(0))

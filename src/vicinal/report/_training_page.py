@@ -6,17 +6,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from .._types import AnyArray
 from .._writing import write_atomically
+from ._drawings import Drawing, render_svg
+from ._figures import draw_epochs
 from ._images import data_address
 from ._page import _environment, _source
-from ._scales import Scale, Tick, round_steps
 
-WIDTH, HEIGHT = 460, 250
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 8, 10, 42
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _SHADES = 6
 
 
@@ -54,34 +57,6 @@ class TrainingReport:
     tests: Sequence[JudgedPart]
     notes: Sequence[str]
     version: str
-
-
-@dataclass(frozen=True)
-class ErrorCurve:
-    """A line of errors against epochs, placed on paper."""
-
-    title: str
-    colour: int
-    points: tuple[tuple[float, float, str], ...]
-
-    @property
-    def path(self) -> str:
-        return "M" + "L".join(f"{x:g} {y:g}" for x, y, _ in self.points)
-
-
-@dataclass(frozen=True)
-class ErrorPlot:
-    """Errors against epochs on a logarithmic scale."""
-
-    curves: tuple[ErrorCurve, ...]
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
-    alt: str
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = _LEFT
-    right: int = WIDTH - _RIGHT
-    bottom: int = HEIGHT - _BOTTOM
 
 
 @dataclass(frozen=True)
@@ -123,28 +98,26 @@ def summarise(report: TrainingReport) -> str:
     return f"{report.title} finds the class of {' and '.join(parts)}."
 
 
-def draw_errors(report: TrainingReport) -> ErrorPlot | None:
-    """Place the errors of each epoch; None where no epoch has a positive one."""
-    known = [e for e in (*report.train_errors, *report.validation_errors) if e]
-    if not known:
+def draw_errors(report: TrainingReport) -> Drawing | None:
+    """Draw the errors of each epoch; None where no epoch has a positive one."""
+    named = {"training": report.train_errors, "validation": report.validation_errors}
+    curves = {title: errors for title, errors in named.items() if any(errors)}
+    if not curves:
         return None
-    low, high = min(known) / 1.2, max(known) * 1.2
-    n = len(report.train_errors)
-    x = Scale(1, max(n, 2), _LEFT, WIDTH - _RIGHT - 8)
-    y = Scale(low, high, HEIGHT - _BOTTOM, _TOP, log=True)
-    named = (("training", report.train_errors), ("validation", report.validation_errors))
-    curves = tuple(
-        ErrorCurve(title, colour, _place(errors, x, y, title))
-        for colour, (title, errors) in enumerate(named)
-        if any(errors)
+    caption = (
+        "Share of samples given a wrong class, on a logarithmic scale. Training samples are "
+        "counted while the weights change"
     )
-    steps = [s for s in round_steps(1, n, min(n, 8)) if s >= 1 and s == int(s) and s <= n]
-    return ErrorPlot(
-        curves,
-        tuple(Tick(x(s), f"{s:.0f}") for s in steps),
-        tuple(Tick(y(s), _percent(s)) for s in _powers(low, high)),
-        f"Errors of {n} epochs; the last training error is {_percent(report.train_errors[-1])}.",
-    )
+    if "validation" in curves:
+        caption += "; validation samples are not trained on and choose the epoch"
+
+    def draw(ax: Axes) -> None:
+        draw_epochs(ax, curves)
+
+    last = {title: next(e for e in reversed(errors) if e) for title, errors in curves.items()}
+    told = ", ".join(f"{title} {_percent(error)}" for title, error in last.items())
+    alt = f"Errors of {len(report.train_errors)} epochs, in the end {told}."
+    return Drawing(render_svg(draw, "epochs", alt, (6.4, 3.2)), f"{caption}.")
 
 
 def shade_confusion(test: JudgedPart, classes: Sequence[str]) -> list[list[ConfusionCell]]:
@@ -167,25 +140,5 @@ def shade_confusion(test: JudgedPart, classes: Sequence[str]) -> list[list[Confu
     ]
 
 
-def _place(
-    errors: Sequence[float | None], x: Scale, y: Scale, title: str
-) -> tuple[tuple[float, float, str], ...]:
-    return tuple(
-        (x(number + 1), y(error), f"epoch {number + 1}: {title} error {_percent(error)}")
-        for number, error in enumerate(errors)
-        if error
-    )
-
-
-def _powers(low: float, high: float) -> list[float]:
-    """Return 1, 2 and 5 times powers of ten within [low, high]."""
-    first = math.floor(math.log10(low))
-    last = math.ceil(math.log10(high))
-    return [
-        m * 10.0**p for p in range(first, last + 1) for m in (1, 2, 5) if low <= m * 10.0**p <= high
-    ]
-
-
 def _percent(share: float) -> str:
-    value = 100 * share
-    return f"{value:.2f} %" if value not in (1, 2, 5, 10, 20, 50, 100) else f"{value:.0f} %"
+    return f"{100 * share:.2f} %"

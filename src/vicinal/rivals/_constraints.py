@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 from vicinal._disguises import refuse_disguises, refuse_extremes, widen
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import FLOATS
+from vicinal.rivals._labelled import LabelledRows, frame_rows
 
 _WORDS = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 
@@ -117,6 +118,27 @@ def drop_copies(gaps: FloatArray) -> tuple[FloatArray, int]:
     return gaps[kept], int(np.sum(~kept))
 
 
+def draw_gaps(
+    X: FloatArray, codes: IntArray, n_pairs: int | None, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return differences of rows in drawn pairs alike, and in pairs not alike.
+
+    Where no number is given there are 20 R² pairs of either kind, and no more than 20 a row.
+    """
+    usual = 20 * min((int(codes.max()) + 1) ** 2, len(X))
+    pairs = draw_pairs(codes, n_pairs or usual, rng)
+    near, far = (X[p[:, 0]] - X[p[:, 1]] for p in (pairs.alike, pairs.apart))
+    return near, far
+
+
 def tuples_span(tuples: AnyArray) -> FloatArray:
     """Return the distinct rows (m, d) that tuples (n, t, d) are made of."""
     return np.unique(tuples.reshape(-1, tuples.shape[2]), axis=0)
+
+
+def frame_tuples(tuples: AnyArray) -> tuple[LabelledRows, FloatArray]:
+    """Return the distinct rows in a frame, of one class, and the tuples (n, t, r) in it."""
+    points = tuples_span(tuples)
+    rows = frame_rows(points, np.zeros(len(points), np.int64))
+    flat = tuples.reshape(-1, tuples.shape[2]).astype(np.float64)
+    return rows, rows.frame.enter(flat).reshape(*tuples.shape[:2], -1)

@@ -81,7 +81,6 @@ class Covariance(MetricLearner):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._kernels._lmnn import push, target_squared_distances
@@ -152,7 +153,7 @@ class GBLMNN(MetricLearner):
             self.n_neighbors, n_components=self.n_components, regularization=self.regularization,
             random_state=seed, n_jobs=self.n_jobs,
         ).fit(X, codes)  # fmt: skip
-        frame = make_frame(X[: len(X)], standardise=True)
+        frame = make_frame(X)
         self.tree_centre_, self.tree_scale_ = frame.centre, frame.scale
         self.settings_: dict[str, list[float]] = {}
         n_trees = self.n_trees
@@ -161,12 +162,7 @@ class GBLMNN(MetricLearner):
                 n_trees = self._choose_trees(X, codes, linear, seed)
             lines = Lines("GBLMNN", self.verbose, max(1, n_trees))
             boosting = self._boosting(X, codes, linear.components_, seed)
-
-            def told(n: int, loss: float, newest: Forest) -> bool:
-                lines.tell(n, loss)
-                return False
-
-            forest = boosting.run(n_trees, told)
+            forest = boosting.run(n_trees, lines)
         self.loss_curve_, self.n_iter_ = boosting.losses, max(1, len(forest))
         self.components_ = linear.components_
         self.tree_features_, self.tree_thresholds_ = forest.features, forest.thresholds
@@ -215,57 +211,40 @@ class GBLMNN(MetricLearner):
 
     def _choose_trees(self, X: FloatArray, codes: IntArray, linear: LMNN, seed: int) -> int:
         """Return the number of trees that held-out rows are voted on best with."""
-        frame = make_frame(X, standardise=False)
-        rows = LabelledRows(np.arange(len(X))[:, None].astype(np.float64), codes, frame)
-        k = self.n_neighbors or 3
-        curves = []
+        rows = LabelledRows(X, codes, make_frame(X[:1]))
         for train, held in inner_splits(rows, seed)[:1]:
-            a, b = (part.X[:, 0].astype(np.int64) for part in (train, held))
-            if len(np.unique(codes[a])) < 2 or np.bincount(codes[a]).max() < 2:
-                continue
-            curves.append(self._held_out_curve((X, codes), (a, b), linear, min(k, len(a) - 1)))
-        if not curves:
-            return self.n_trees
-        self.settings_ = {"trees": curves[0]}
-        return int(np.argmin(curves[0]))
+            counts = np.bincount(train.labels)
+            if np.sum(counts > 0) > 1 and counts.max() > 1:
+                curve = self._held_out_curve(train, held, linear)
+                self.settings_ = {"trees": curve}
+                return int(np.argmin(curve))
+        return self.n_trees
 
-    def _held_out_curve(
-        self,
-        data: tuple[FloatArray, IntArray],
-        split: tuple[IntArray, IntArray],
-        linear: LMNN,
-        k: int,
-    ) -> list[float]:
-        (X, codes), (a, b) = data, split
+    def _held_out_curve(self, train: LabelledRows, held: LabelledRows, linear: LMNN) -> list[float]:
+        """Return the losses of held-out rows after the linear map and each tree of the others."""
+        k = min(self.n_neighbors or 3, train.n_rows - 1)
         inner = LMNN(
             k, n_components=self.n_components, init=linear.init_.partition(",")[0],
             regularization=self.regularization, max_iter=linear.n_iter_, early_stopping=False,
             random_state=0, n_jobs=self.n_jobs,
-        ).fit(X[a], codes[a])  # fmt: skip
-        boosting = self._boosting(X[a], codes[a], inner.components_, 0)
-        frame = make_frame(X[:1])
-        held = np.asarray(X[b] @ inner.components_.T, np.float64)
-        standard = self._standard(X[b])
+        ).fit(train.X, train.labels)  # fmt: skip
+        boosting = self._boosting(train.X, train.labels, inner.components_, 0)
+        mapped = np.asarray(held.X @ inner.components_.T, np.float64)
+        standard, plain = self._standard(held.X), np.eye(mapped.shape[1])
 
         def score() -> float:
-            train = LabelledRows(boosting.mapped, boosting.labels, frame)
-            asked = LabelledRows(held, codes[b], frame)
-            return train.vote_loss(np.eye(held.shape[1]), asked, k)
+            voters = replace(train, X=boosting.mapped, labels=boosting.labels)
+            return voters.vote_loss(plain, replace(held, X=mapped), k)
 
         curve = [score()]
 
         def watch(n: int, loss: float, newest: Forest) -> bool:
-            newest.add_to(held, standard)
+            newest.add_to(mapped, standard)
             curve.append(score())
             return len(curve) - 1 - int(np.argmin(curve)) >= PATIENCE
 
         boosting.run(self.n_trees, watch)
         return curve
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 class Boosting:

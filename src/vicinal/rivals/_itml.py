@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._kernels._bregman import project_pairs
 from vicinal._threads import one_blas_thread
@@ -22,16 +22,15 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import make_frame
 from vicinal.rivals._constraints import (
     check_pair_labels,
     check_tuples,
-    draw_pairs,
+    draw_gaps,
     drop_copies,
-    tuples_span,
+    frame_tuples,
 )
 from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
-from vicinal.rivals._priors import check_prior, prior_matrix
+from vicinal.rivals._priors import check_prior, known_prior, prior_matrix
 
 # Bounds of the source: percentiles of the distances among rows under the prior.
 PERCENTILES = (5.0, 95.0)
@@ -171,21 +170,16 @@ class ITML(MetricLearner):
         labels = check_pair_labels(y, len(pairs))
         self._check()
         with one_blas_thread():
-            points = tuples_span(pairs)
-            frame = make_frame(points, standardise=False)
-            inside = frame.enter(points.astype(np.float64, copy=False))
-            auto = isinstance(self.prior, str) and self.prior == "auto"
-            prior = "identity" if auto else self.prior
-            root = prior_matrix(prior, LabelledRows(inside, np.zeros(len(points), np.int64), frame))
-            ends = frame.enter(pairs.reshape(-1, pairs.shape[2]).astype(np.float64))
-            gaps = ends[::2] - ends[1::2]
+            rows, ends = frame_tuples(pairs)
+            prior = known_prior(self.prior)
+            gaps = ends[:, 0] - ends[:, 1]
             self.gamma_ = 1.0 if isinstance(self.gamma, str) else float(self.gamma)
             _warn_of_copies(drop_copies(gaps)[1])
             split = (gaps[labels == 1], gaps[labels == -1])
-            metric = self._solve(split, root, inside, self.gamma_)
+            components = self._solve(split, prior_matrix(prior, rows), rows.X, self.gamma_)
         self.prior_ = prior if isinstance(prior, str) else "array"
         self.settings_ = {}
-        self.components_ = frame.fold(metric).astype(pairs.dtype, copy=False)
+        self.components_ = rows.frame.fold(components).astype(pairs.dtype, copy=False)
         return self
 
     def _choose(self, rows: LabelledRows, seed: int) -> tuple[Any, float]:
@@ -222,12 +216,8 @@ class ITML(MetricLearner):
 
     def _learn(self, rows: LabelledRows, setting: tuple[Any, float], seed: int) -> FloatArray:
         rng = np.random.default_rng([seed, 3])
-        n_classes = int(rows.labels.max()) + 1
-        wanted = self.n_constraints or min(20 * n_classes**2, 20 * rows.n_rows)
-        pairs = draw_pairs(rows.labels, wanted, rng)
-        root = prior_matrix(setting[0], rows)
-        near, far = (rows.X[p[:, 0]] - rows.X[p[:, 1]] for p in (pairs.alike, pairs.apart))
-        return self._solve((near, far), root, rows.X, setting[1])
+        gaps = draw_gaps(rows.X, rows.labels, self.n_constraints, rng)
+        return self._solve(gaps, prior_matrix(setting[0], rows), rows.X, setting[1])
 
     def _solve(
         self,
@@ -245,11 +235,6 @@ class ITML(MetricLearner):
             root.T @ root, constraints, gamma, self.max_iter, float(self.tol)
         )
         return factor(metric)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def _warn_of_copies(n_copies: int) -> None:

@@ -1,6 +1,9 @@
-"""The large-margin objective of fixed target neighbours, with its gradient."""
+"""The large-margin objective of fixed target neighbours, with its gradient, and its descent."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,8 +11,27 @@ from vicinal._kernels._forces import add_forces
 from vicinal._kernels._lmnn import push, target_squared_distances
 from vicinal._types import FloatArray, IntArray
 from vicinal.index import ExactIndex, without_itself
-from vicinal.metric.candidates import ClassOrder
+from vicinal.metric.candidates import ClassOrder, order_by_class
+from vicinal.metric.descent import minimise
+from vicinal.metric.starts import Start
 from vicinal.rivals._impostors import ImpostorSearch
+from vicinal.rivals._labelled import LabelledRows
+
+# Pairs kept between evaluations, eight bytes each; beyond, every evaluation searches anew.
+MOST_PAIRS = 2 * 10**7
+
+
+@dataclass(frozen=True)
+class MarginOptions:
+    """What :class:`~vicinal.LMNN` was told, checked; ``init`` is a start or a map of the rows."""
+
+    n_neighbors: int
+    init: Start | FloatArray
+    push_weight: float
+    max_iter: int
+    tol: float
+    seed: int
+    n_threads: int
 
 
 def target_neighbors(mapped: FloatArray, classes: ClassOrder, k: int, n_jobs: int = 1) -> IntArray:
@@ -93,3 +115,39 @@ class LargeMarginObjective:
         return sum(
             push(mapped, pairs, left_out, margins, active, forces) for pairs, left_out in found
         )
+
+
+def learn_margins(
+    rows: LabelledRows,
+    options: MarginOptions,
+    listener: Callable[[int, float, FloatArray, int], bool],
+) -> tuple[FloatArray, list[float]]:
+    """Return the map L (p, r) of labelled rows and the losses at the start and each iteration.
+
+    The listener is told of every iteration, and how many terms of the push are above zero.
+    """
+    classes = order_by_class(rows.labels)
+    X, init = rows.X[classes.order], options.init
+    start = rows.start(init, options.seed) if isinstance(init, Start) else init
+    k = min(options.n_neighbors, rows.n_rows - 1)
+    targets = target_neighbors(X @ start.T, classes, k, options.n_threads)
+    if isinstance(init, Start):
+        start = scale_to_targets(start, X, targets)
+    search = ImpostorSearch(X, classes, most_pairs=MOST_PAIRS, n_threads=options.n_threads)
+    objective = LargeMarginObjective(X, targets, search, options.push_weight)
+    return minimise(
+        objective,
+        start,
+        max_iter=options.max_iter,
+        tol=options.tol,
+        listener=lambda i, loss, map_: listener(i, loss, map_, objective.n_active),
+    )
+
+
+def scale_to_targets(start: FloatArray, rows: FloatArray, targets: IntArray) -> FloatArray:
+    """Return L such that the median squared distance to the last target is 1, the margin."""
+    squared_distances = np.empty(targets.shape)
+    target_squared_distances(rows @ start.T, targets, squared_distances)
+    farthest = squared_distances.max(axis=1)
+    farthest = farthest[farthest > 0]
+    return start / np.sqrt(np.median(farthest)) if len(farthest) else start

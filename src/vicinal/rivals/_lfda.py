@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.utils import Tags
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -131,11 +130,6 @@ class LFDA(MetricLearner):
         directions, values = discriminants(between, shrunk)
         kept = min(self.n_components or len(values), len(values))
         return directions[:kept], values[:kept], gamma
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def local_scatters(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -23,9 +21,10 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import Step, make_frame
 from vicinal.metric.starts import Start, check_map
-from vicinal.rivals._margin_choice import MarginOptions, MarginProblem, choose_margins
+from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
+from vicinal.rivals._large_margin import MarginOptions, learn_margins
+from vicinal.rivals._progress import Lines
 
 INITS = ("identity", "pca", "lda")
 # Beyond so many directions L would have millions of entries; FEW are then learned.
@@ -147,43 +146,46 @@ class LMNN(MetricLearner):
         check_at_least_two_classes(self, self.classes_)
         self._count_skipped(codes)
         with one_blas_thread():  # or rounding, and with it the result, would depend on threads
-            frame = make_frame(X, standardise=False)
-            rows = frame.enter(X.astype(np.float64, copy=False))
-            problem = MarginProblem(rows, codes, frame)
-            components = self._learn(problem)
-        self.components_ = frame.fold(components).astype(X.dtype, copy=False)
+            rows = frame_rows(X, codes)
+            components = self._learn(rows)
+        self.components_ = rows.frame.fold(components).astype(X.dtype, copy=False)
         return self
 
-    def _learn(self, problem: MarginProblem) -> FloatArray:
-        starts = self._starts(problem)
-        options = self._options(problem, starts[0])
+    def _learn(self, rows: LabelledRows) -> FloatArray:
+        starts = self._starts(rows)
+        options = self._options(rows, starts[0])
         self.settings_: dict[str, list[float]] = {}
         if self.early_stopping or len(starts) > 1:
-            choice = choose_margins(problem, options, starts)
-            options = replace(options, init=choice.init)
-            if self.early_stopping:
-                options = replace(options, max_iter=choice.max_iter)
+            choice = choose_by_votes(
+                rows,
+                starts,
+                lambda part, init, listener: learn_margins(
+                    part, replace(options, init=init), lambda *told: listener(*told[:3])
+                )[0],
+                n_neighbors=options.n_neighbors,
+                seed=options.seed,
+                n_threads=options.n_threads,
+            )
+            n_iter = choice.n_iter if self.early_stopping else None
+            options = replace(options, init=choice.setting, max_iter=n_iter or options.max_iter)
             self.settings_ = choice.tried
         init = options.init
         self.init_ = init.label() if isinstance(init, Start) else "array"
-        began = time.monotonic()
+        lines = Lines("LMNN", self.verbose, options.max_iter)
 
-        def watch(step: Step, n_active: int) -> bool:
-            if self.verbose:
-                left = (time.monotonic() - began) / step.iteration
-                left *= options.max_iter - step.iteration
-                self._print(step, n_active, options.max_iter, left)
+        def listener(iteration: int, loss: float, components: FloatArray, n_active: int) -> bool:
+            lines.tell(iteration, loss, f", {n_active:,} margins broken")
             return False
 
-        components, self.loss_curve_ = problem.learn(options, watch)
+        components, self.loss_curve_ = learn_margins(rows, options, listener)
         self.n_iter_ = max(1, len(self.loss_curve_) - 1)
         return components
 
-    def _starts(self, problem: MarginProblem) -> list[Start | FloatArray]:
+    def _starts(self, rows: LabelledRows) -> list[Start | FloatArray]:
         """Return the starts to try."""
-        d, width = len(problem.frame.scale), problem.X.shape[1]
+        d, width = len(rows.frame.scale), rows.X.shape[1]
         if not isinstance(self.init, str):
-            return [problem.frame.unfold(check_map(self.init, d, self.n_components))]
+            return [rows.frame.unfold(check_map(self.init, d, self.n_components))]
         check_choice("init", self.init, ("auto", *INITS))
         check_components(self.n_components, d)
         p = min(self.n_components or (width if width <= WIDE else FEW), width)
@@ -191,7 +193,7 @@ class LMNN(MetricLearner):
             return [Start(self.init, p)]
         return [Start("identity" if p == width else "pca", p), Start("lda", p)]
 
-    def _options(self, problem: MarginProblem, init: Start | FloatArray) -> MarginOptions:
+    def _options(self, rows: LabelledRows, init: Start | FloatArray) -> MarginOptions:
         check_choice("early_stopping", self.early_stopping, (True, False))
         if check_positive("regularization", self.regularization) >= 1:
             raise ValueError(
@@ -200,7 +202,7 @@ class LMNN(MetricLearner):
             )
         k = 3 if self.n_neighbors is None else self.n_neighbors
         return MarginOptions(
-            n_neighbors=check_neighbors(k, problem.n_rows - 1),
+            n_neighbors=check_neighbors(k, rows.n_rows - 1),
             init=init,
             push_weight=float(self.regularization),
             max_iter=check_whole("max_iter", self.max_iter),
@@ -224,10 +226,3 @@ class LMNN(MetricLearner):
                 UserWarning,
                 stacklevel=3,
             )
-
-    def _print(self, step: Step, n_active: int, max_iter: int, seconds_left: float) -> None:
-        sys.stdout.write(
-            f"[LMNN] iteration {step.iteration} of {max_iter}, loss {step.loss:.4f}, "
-            f"{n_active:,} margins broken, at most {seconds_left:.0f} s left\n"
-        )
-        sys.stdout.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
@@ -17,11 +17,11 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import Step, make_frame, minimise
-from vicinal.rivals._constraints import check_tuples, draw_pairs, tuples_span
+from vicinal.metric.descent import minimise
+from vicinal.rivals._constraints import check_tuples, draw_gaps, frame_tuples
 from vicinal.rivals._itml import factor
 from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
-from vicinal.rivals._priors import PRIORS, check_prior, prior_matrix
+from vicinal.rivals._priors import PRIORS, check_prior, known_prior, prior_matrix
 from vicinal.rivals._progress import Lines
 
 
@@ -136,17 +136,13 @@ class LSML(MetricLearner):
         weights = check_weights(sample_weight, len(quadruplets))
         self._check()
         with one_blas_thread():
-            points = tuples_span(quadruplets)
-            frame = make_frame(points, standardise=False)
-            inside = frame.enter(points.astype(np.float64, copy=False))
-            auto = isinstance(self.prior, str) and self.prior == "auto"
-            prior = "identity" if auto else self.prior
-            root = prior_matrix(prior, LabelledRows(inside, np.zeros(len(points), np.int64), frame))
-            ends = frame.enter(quadruplets.reshape(-1, quadruplets.shape[2]).astype(np.float64))
-            components = self._solve(ends[::4] - ends[1::4], ends[2::4] - ends[3::4], root, weights)
+            rows, ends = frame_tuples(quadruplets)
+            prior = known_prior(self.prior)
+            near, far = (ends[:, place] - ends[:, place + 1] for place in (0, 2))
+            components = self._solve(near, far, prior_matrix(prior, rows), weights)
         self.prior_ = prior if isinstance(prior, str) else "array"
         self.settings_ = {}
-        self.components_ = frame.fold(components).astype(quadruplets.dtype, copy=False)
+        self.components_ = rows.frame.fold(components).astype(quadruplets.dtype, copy=False)
         return self
 
     def _check(self) -> None:
@@ -159,16 +155,11 @@ class LSML(MetricLearner):
 
     def _learn(self, rows: LabelledRows, prior: Any, seed: int) -> FloatArray:
         rng = np.random.default_rng([seed, 3])
-        n_classes = int(rows.labels.max()) + 1
-        wanted = self.n_constraints or min(20 * n_classes**2, 20 * rows.n_rows)
-        pairs = draw_pairs(rows.labels, wanted, rng)
-        kept = min(len(pairs.alike), len(pairs.apart))
+        gaps = draw_gaps(rows.X, rows.labels, self.n_constraints, rng)
+        kept = min(map(len, gaps))
         if kept == 0:
             raise ValueError("no class has two rows, so no pair of rows is known to be alike.")
-        near, far = (
-            rows.X[p[:kept, 0]] - rows.X[p[:kept, 1]]
-            for p in (rng.permutation(pairs.alike), rng.permutation(pairs.apart))
-        )
+        near, far = (rng.permutation(kind)[:kept] for kind in gaps)
         return self._solve(near, far, prior_matrix(prior, rows), None)
 
     def _solve(
@@ -180,22 +171,13 @@ class LSML(MetricLearner):
         objective = SquaredResiduals(near / size, far / size, weights, float(self.regularization))
         lines = Lines("LSML", self.verbose, self.max_iter)
 
-        def told(step: Step) -> bool:
-            lines.tell(step.iteration, step.loss)
-            return False
-
         start = np.eye(near.shape[1])
         inner, self.loss_curve_ = minimise(
-            objective, start, max_iter=self.max_iter, tol=self.tol, watch=told
+            objective, start, max_iter=self.max_iter, tol=self.tol, listener=lines
         )
         self.n_iter_ = max(1, len(self.loss_curve_) - 1)
         learned = inner @ root
         return factor(learned.T @ learned)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 class SquaredResiduals:

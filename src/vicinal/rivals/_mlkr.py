@@ -6,29 +6,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
-    check_choice,
-    check_components,
-    check_positive,
     check_regression_input,
-    check_whole,
 )
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import Frame, make_frame
-from vicinal.metric.selection import inner_splits
-from vicinal.metric.starts import check_map, principal_map
-from vicinal.rivals._labelled import PATIENCE
+from vicinal.metric.descent import Frame, Listener, make_frame
+from vicinal.metric.starts import principal_map
+from vicinal.rivals._labelled import choose_held_out
 from vicinal.rivals._nca import (
-    MOST_COMPONENTS,
     PERPLEXITY,
-    SOLVERS,
     SoftOptions,
     descend_softly,
     neighbour_shares,
+    plain_start,
+    soft_options,
 )
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._soft_neighbors import pair_distances, scale_to_perplexity
@@ -133,56 +128,34 @@ class MLKR(MetricLearner):
             rows = TargetRows(
                 frame.enter(X.astype(np.float64, copy=False)), scale_targets(y), frame
             )
-            components = self._learn(rows, self._options(rows))
+            options = soft_options(self, X, rows, INITS, FEW_ROWS)
+            if isinstance(options.init, str) and options.init == "auto":
+                options = replace(options, init=plain_start(options, rows.X.shape[1]))
+            components = self._learn(rows, options)
         self.components_ = frame.fold(components).astype(X.dtype, copy=False)
         return self
 
     def _learn(self, rows: TargetRows, options: SoftOptions) -> FloatArray:
         self.settings_: dict[str, list[float]] = {}
-        if self.early_stopping and (curve := held_out_curve(rows, options)):
-            self.settings_ = {str(options.init): curve}
-            options = replace(options, n_stop=1 + int(np.argmin(curve)))
+        if self.early_stopping:
+            choice = choose_held_out(
+                rows,
+                [options.init],
+                lambda part, _, listener: part.descend(options, listener)[0],
+                TargetRows.error,
+                seed=options.seed,
+            )
+            self.settings_ = choice.tried
+            options = replace(options, n_stop=choice.n_iter)
         self.solver_ = options.solver
         lines = Lines("MLKR", self.verbose, options.n_stop or options.max_iter)
-
-        def told(iteration: int, loss: float, components: FloatArray) -> bool:
-            lines.tell(iteration, loss)
-            return False
-
-        components, self.loss_curve_ = rows.descend(options, told)
+        components, self.loss_curve_ = rows.descend(options, lines)
         self.n_iter_ = max(1, len(self.loss_curve_) - (options.solver == "full-batch"))
         return components
-
-    def _options(self, rows: TargetRows) -> SoftOptions:
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("early_stopping", self.early_stopping, (True, False))
-        n, width = rows.X.shape
-        d = len(rows.frame.scale)
-        check_components(self.n_components, d)
-        kept = min(self.n_components or min(width, MOST_COMPONENTS), width)
-        init: str | FloatArray
-        if isinstance(self.init, str):
-            check_choice("init", self.init, INITS)
-            plain = "identity" if kept == width else "pca"
-            init = plain if self.init == "auto" else self.init
-        else:
-            init = rows.frame.unfold(check_map(self.init, d, self.n_components))
-        few = n <= FEW_ROWS
-        solver = ("full-batch" if few else "mini-batch") if self.solver == "auto" else self.solver
-        return SoftOptions(
-            n_components=kept,
-            init=init,
-            solver=solver,
-            max_iter=check_whole("max_iter", self.max_iter),
-            tol=check_positive("tol", self.tol, zero=True),
-            n_references=check_whole("n_references", self.n_references),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
@@ -206,16 +179,20 @@ class TargetRows:
         """Return some of the rows."""
         return replace(self, X=self.X[rows], y=self.y[rows])
 
-    def descend(self, options: SoftOptions, watch: Any) -> tuple[FloatArray, list[float]]:
+    def descend(self, options: SoftOptions, listener: Listener) -> tuple[FloatArray, list[float]]:
         """Return the map that (1) leads to, and the losses on the way."""
         start = options.init
         if isinstance(start, str):
             rng = np.random.default_rng(options.seed)
-            p = options.n_components or self.X.shape[1]
+            p = options.n_components
             plain = start == "identity"
             named = self.frame.plain(p) if plain else principal_map(self.X, p, rng)
             start = scale_to_perplexity(named.astype(np.float64), self.X, PERPLEXITY, options.seed)
-        return descend_softly(self.X, KernelRegression(self.y), start, options, watch)
+        return descend_softly(self.X, KernelRegression(self.y), start, options, listener)
+
+    def error(self, components: FloatArray, held: TargetRows) -> float:
+        """Return the mean squared error on held-out rows, predicted from these."""
+        return float(np.mean((self.predict(components, held.X) - held.y) ** 2))
 
     def predict(self, components: FloatArray, queries: FloatArray) -> FloatArray:
         """Return the kernel regression of other rows (m, r) by these."""
@@ -257,31 +234,3 @@ def scale_targets(y: FloatArray) -> FloatArray:
     spread = centred.std(axis=0)
     scaled: FloatArray = centred / np.where(spread > 0, spread, 1.0) / np.sqrt(columns.shape[1])
     return scaled
-
-
-def held_out_curve(rows: TargetRows, options: SoftOptions) -> list[float]:
-    """Return the mean error on rows held out after each iteration; empty for too few rows."""
-    curves = []
-    for train, held in inner_splits(rows, options.seed):
-        errors: list[float] = []
-
-        def watch(
-            iteration: int,
-            loss: float,
-            components: FloatArray,
-            train: TargetRows = train,
-            held: TargetRows = held,
-            errors: list[float] = errors,
-        ) -> bool:
-            gaps = train.predict(components, held.X) - held.y
-            errors.append(float(np.mean(gaps**2)))
-            return len(errors) - 1 - int(np.argmin(errors)) >= PATIENCE
-
-        if train.n_rows > 1:
-            train.descend(options, watch)
-        if errors:
-            curves.append(errors)
-    if not curves:
-        return []
-    longest = max(map(len, curves))
-    return np.mean([c + c[-1:] * (longest - len(c)) for c in curves], axis=0).tolist()

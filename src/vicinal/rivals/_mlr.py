@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
@@ -192,11 +192,6 @@ class MLR(MetricLearner):
         sizes = np.einsum("ij,ij->i", components, components)
         kept = sizes > 1e-10 * sizes[0]
         return components[kept] / size
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def solve_dual(cuts: list[Cut], start: FloatArray, cost: float) -> tuple[FloatArray, FloatArray]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
@@ -20,8 +20,8 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import Frame, Step, make_frame, minimise
-from vicinal.rivals._constraints import check_pair_labels, check_tuples, draw_pairs, tuples_span
+from vicinal.metric.descent import Frame, make_frame, minimise
+from vicinal.rivals._constraints import check_pair_labels, check_tuples, draw_gaps, tuples_span
 from vicinal.rivals._itml import factor
 from vicinal.rivals._labelled import frame_rows
 from vicinal.rivals._progress import Lines
@@ -110,15 +110,12 @@ class MMC(MetricLearner):
         check_at_least_two_classes(self, self.classes_)
         self._check()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        wanted = self.n_constraints or min(20 * len(self.classes_) ** 2, 20 * len(X))
         with one_blas_thread():
             rows = frame_rows(X, codes)
             frame, inside = rows.frame, rows.X
             if self.diagonal:  # weights are of the features, not of directions of the span
                 frame, inside = flat_frame(frame), flat_frame(frame).enter(X.astype(np.float64))
-            pairs = draw_pairs(codes, wanted, rng)
-            near, far = (inside[p[:, 0]] - inside[p[:, 1]] for p in (pairs.alike, pairs.apart))
-            components = self._solve(near, far)
+            components = self._solve(*draw_gaps(inside, codes, self.n_constraints, rng))
         self.components_ = frame.fold(components).astype(X.dtype, copy=False)
         return self
 
@@ -177,23 +174,14 @@ class MMC(MetricLearner):
         whitening = (directions / np.sqrt(values)).T
         lines = Lines("MMC", self.verbose, self.max_iter)
 
-        def told(step: Step) -> bool:
-            lines.tell(step.iteration, step.loss)
-            return False
-
         objective = MeanSeparation(far @ whitening.T)
         start = np.eye(len(scatter)) / np.sqrt(len(scatter))
         inner, self.loss_curve_ = minimise(
-            objective, start, max_iter=self.max_iter, tol=self.tol, watch=told
+            objective, start, max_iter=self.max_iter, tol=self.tol, listener=lines
         )
         self.n_iter_ = max(1, len(self.loss_curve_) - 1)
         learned = inner @ whitening / np.linalg.norm(inner)
         return factor(learned.T @ learned)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def flat_frame(frame: Frame) -> Frame:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -20,9 +19,9 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import Step, minimise
-from vicinal.metric.starts import check_map
-from vicinal.rivals._labelled import LabelledRows, Watch, choose_by_votes, frame_rows
+from vicinal.metric.descent import Listener, minimise
+from vicinal.metric.starts import Start, check_map
+from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._soft_neighbors import (
     AllPairs,
@@ -48,7 +47,7 @@ RATE = 0.1
 class SoftOptions:
     """What a learner of soft neighbours was told, checked."""
 
-    n_components: int | None
+    n_components: int
     init: str | FloatArray
     solver: str
     max_iter: int
@@ -159,7 +158,7 @@ class NCA(MetricLearner):
         check_at_least_two_classes(self, self.classes_)
         with one_blas_thread():  # or rounding, and with it the result, would depend on threads
             rows = frame_rows(X, codes)
-            options = self._options(rows)
+            options = soft_options(self, X, rows, INITS, FEW_ROWS)
             components = self._learn(rows, options)
         self.components_ = rows.frame.fold(components).astype(X.dtype, copy=False)
         return self
@@ -178,9 +177,7 @@ class NCA(MetricLearner):
             choice = choose_by_votes(
                 rows,
                 inits,
-                lambda part, init, watch: self._descend(part, replace(options, init=init), watch)[
-                    0
-                ],
+                lambda part, init, told: self._descend(part, replace(options, init=init), told)[0],
                 n_neighbors=self._judges(),
                 seed=options.seed,
             )
@@ -192,56 +189,15 @@ class NCA(MetricLearner):
         self.init_ = options.init if isinstance(options.init, str) else "array"
         self.solver_ = options.solver
         lines = Lines(type(self).__name__, self.verbose, options.n_stop or options.max_iter)
-        components, self.loss_curve_ = self._descend(rows, options, None, lines)
+        components, self.loss_curve_ = self._descend(rows, options, lines)
         self.n_iter_ = max(1, len(self.loss_curve_) - (options.solver == "full-batch"))
         return components
 
     def _descend(
-        self,
-        rows: LabelledRows,
-        options: SoftOptions,
-        watch: Watch | None,
-        lines: Lines | None = None,
+        self, rows: LabelledRows, options: SoftOptions, listener: Listener
     ) -> tuple[FloatArray, list[float]]:
-        def told(iteration: int, loss: float, components: FloatArray) -> bool:
-            if lines is not None:
-                lines.tell(iteration, loss)
-            return watch is not None and watch(components)
-
         start = soft_start(rows, options)
-        return descend_softly(rows.X, self._rule(rows.labels), start, options, told)
-
-    def _options(self, rows: LabelledRows) -> SoftOptions:
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("early_stopping", self.early_stopping, (True, False))
-        n, width = rows.X.shape
-        init: str | FloatArray
-        if isinstance(self.init, str):
-            check_choice("init", self.init, INITS)
-            init = self.init
-        else:
-            given = check_map(self.init, len(rows.frame.scale), self.n_components)
-            init = rows.frame.unfold(given)
-        check_components(self.n_components, len(rows.frame.scale))
-        kept = self.n_components
-        if kept is None and width > MOST_COMPONENTS:
-            kept = MOST_COMPONENTS
-        few = n <= FEW_ROWS
-        solver = ("full-batch" if few else "mini-batch") if self.solver == "auto" else self.solver
-        return SoftOptions(
-            n_components=None if kept is None else min(kept, width),
-            init=init,
-            solver=solver,
-            max_iter=check_whole("max_iter", self.max_iter),
-            tol=check_positive("tol", self.tol, zero=True),
-            n_references=check_whole("n_references", self.n_references),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-        )
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+        return descend_softly(rows.X, self._rule(rows.labels), start, options, listener)
 
 
 @dataclass(frozen=True)
@@ -272,20 +228,47 @@ def neighbour_shares(squared_distances: FloatArray) -> FloatArray:
     return shares
 
 
+def soft_options(
+    told: Any, X: AnyArray, rows: Any, inits: tuple[str, ...], few_rows: int
+) -> SoftOptions:
+    """Return what an estimator was told, checked, for rows ``rows.X`` in ``rows.frame``."""
+    check_choice("solver", told.solver, SOLVERS)
+    check_choice("early_stopping", told.early_stopping, (True, False))
+    check_components(told.n_components, X.shape[1])
+    width, init = rows.X.shape[1], told.init
+    if isinstance(init, str):
+        check_choice("init", init, inits)
+    else:
+        init = rows.frame.unfold(check_map(init, X.shape[1], told.n_components))
+    usual = "full-batch" if len(X) <= few_rows else "mini-batch"
+    return SoftOptions(
+        n_components=min(told.n_components or MOST_COMPONENTS, width),
+        init=init,
+        solver=usual if told.solver == "auto" else told.solver,
+        max_iter=check_whole("max_iter", told.max_iter),
+        tol=check_positive("tol", told.tol, zero=True),
+        n_references=check_whole("n_references", told.n_references),
+        seed=int(check_random_state(told.random_state).randint(2**31 - 1)),
+    )
+
+
 def starts_of(options: SoftOptions, rows: LabelledRows) -> list[Any]:
     """Return the starts to try."""
     if not isinstance(options.init, str) or options.init != "auto":
         return [options.init]
-    width = rows.X.shape[1]
-    plain = "identity" if (options.n_components or width) == width else "pca"
-    return [plain, "lda"]
+    return [plain_start(options, rows.X.shape[1]), "lda"]
+
+
+def plain_start(options: SoftOptions, width: int) -> str:
+    """Return the start that knows no targets."""
+    return "identity" if options.n_components == width else "pca"
 
 
 def soft_start(rows: LabelledRows, options: SoftOptions) -> FloatArray:
     """Return a start (p, r) for the rows, at the scale at which they see a few neighbours."""
     if not isinstance(options.init, str):
         return options.init
-    start = rows.start(options.init, options.n_components, options.seed)
+    start = rows.start(Start(options.init, options.n_components), options.seed)
     return scale_to_perplexity(start, rows.X, PERPLEXITY, options.seed)
 
 
@@ -294,19 +277,15 @@ def descend_softly(
     rule: Rule,
     start: FloatArray,
     options: SoftOptions,
-    watch: Callable[[int, float, FloatArray], bool],
+    listener: Listener,
 ) -> tuple[FloatArray, list[float]]:
     """Return the map a loss of soft neighbours leads to, and the losses on the way."""
     n_stop = options.n_stop or options.max_iter
     if options.solver == "full-batch":
-
-        def told(step: Step) -> bool:
-            return watch(step.iteration, step.loss, step.parameters)
-
         objective = AllPairs(X, rule)
-        return minimise(objective, start, max_iter=n_stop, tol=options.tol, watch=told)
+        return minimise(objective, start, max_iter=n_stop, tol=options.tol, listener=listener)
     sampled = SampledPairs(X, rule, options.n_references, [options.seed, 1])
     return descend_sampled(
         sampled, start, rate=RATE, n_epochs=options.max_iter, seed=[options.seed, 2],
-        n_stop=n_stop, watch=watch,
+        n_stop=n_stop, listener=listener,
     )  # fmt: skip

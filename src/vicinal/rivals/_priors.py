@@ -34,6 +34,11 @@ def check_prior(prior: Any) -> None:
         )
 
 
+def known_prior(prior: Any) -> Any:
+    """Return the prior where there are no classes to choose it by: "auto" is the identity."""
+    return "identity" if isinstance(prior, str) and prior == "auto" else prior
+
+
 def prior_matrix(prior: Any, rows: LabelledRows) -> FloatArray:
     """Return L (r, r) of the prior M₀ = LᵀL in the frame of some rows.
 

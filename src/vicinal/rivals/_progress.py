@@ -9,6 +9,8 @@ import time
 class Lines:
     """Print a line an iteration where asked to, with the time that is left at most.
 
+    It is a :data:`~vicinal.metric.descent.Listener` that never ends a descent.
+
     Parameters
     ----------
     name : str
@@ -23,8 +25,13 @@ class Lines:
         self.name, self.verbose, self.n_iter = name, verbose, n_iter
         self.began = time.monotonic()
 
-    def tell(self, iteration: int, loss: float, more: str = "") -> None:
+    def __call__(self, iteration: int, loss: float, parameters: object = None) -> bool:
         """Print the line of an iteration, 1 the first."""
+        self.tell(iteration, loss)
+        return False
+
+    def tell(self, iteration: int, loss: float, more: str = "") -> None:
+        """Print the line of an iteration with something more to say."""
         if not self.verbose:
             return
         left = (time.monotonic() - self.began) / iteration * (self.n_iter - iteration)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.utils import Tags
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
@@ -106,11 +105,6 @@ class RCA(MetricLearner):
         self.components_ = (components / size).astype(X.dtype, copy=False)
         self.n_iter_ = 1
         return self
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def check_chunks(chunks: Any, n_rows: int) -> IntArray:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -18,9 +18,9 @@ from vicinal._validation import (
 )
 from vicinal.metric import MetricLearner
 from vicinal.metric.candidates import SEARCHES, choose_search, order_by_class
-from vicinal.metric.descent import Frame, make_frame
+from vicinal.metric.descent import Frame
 from vicinal.metric.starts import discriminant_map, within_scatter
-from vicinal.rivals._constraints import check_tuples, draw_triplets, tuples_span
+from vicinal.rivals._constraints import check_tuples, draw_triplets, frame_tuples
 from vicinal.rivals._itml import factor
 from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
 from vicinal.rivals._progress import Lines
@@ -151,14 +151,13 @@ class SCML(MetricLearner):
         self.regularization_ = 1e-3 if auto else float(self.regularization)
         self.settings_ = {}
         with one_blas_thread():
-            frame = make_frame(tuples_span(triplets), standardise=False)
-            ends = frame.enter(triplets.reshape(-1, triplets.shape[2]).astype(np.float64))
-            near, far = ends[::3] - ends[1::3], ends[::3] - ends[2::3]
-            basis = self._given_basis(frame)
+            rows, ends = frame_tuples(triplets)
+            near, far = (ends[:, 0] - ends[:, place] for place in (1, 2))
+            basis = self._given_basis(rows.frame)
             if basis is None:
                 basis = difference_basis(near, far, self.n_basis, rng)
             components = self._weigh(basis, (near, far), self.regularization_, rng, self.verbose)
-        self.components_ = frame.fold(components).astype(triplets.dtype, copy=False)
+        self.components_ = rows.frame.fold(components).astype(triplets.dtype, copy=False)
         return self
 
     def _k(self) -> int:
@@ -211,11 +210,6 @@ class SCML(MetricLearner):
         used = weights > 0
         scaled = np.sqrt(weights[used])[:, None] * basis[used]
         return scaled if used.sum() <= basis.shape[1] else factor(scaled.T @ scaled)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def local_discriminants(

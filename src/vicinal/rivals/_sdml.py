@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.covariance import graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
@@ -22,7 +22,7 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric import MetricLearner
-from vicinal.rivals._constraints import check_pair_labels, check_tuples, draw_pairs, tuples_span
+from vicinal.rivals._constraints import check_pair_labels, check_tuples, draw_gaps, tuples_span
 from vicinal.rivals._covariance import inverse_root
 from vicinal.rivals._itml import factor
 
@@ -118,11 +118,8 @@ class SDML(MetricLearner):
         check_at_least_two_classes(self, self.classes_)
         self._check(X.shape[1])
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        wanted = self.n_constraints or min(20 * len(self.classes_) ** 2, 20 * len(X))
-        pairs = draw_pairs(codes, wanted, rng)
         rows = X.astype(np.float64, copy=False)
-        near, far = (rows[p[:, 0]] - rows[p[:, 1]] for p in (pairs.alike, pairs.apart))
-        return self._learn(near, far, rows, X.dtype)
+        return self._learn(*draw_gaps(rows, codes, self.n_constraints, rng), rows, X.dtype)
 
     def fit_pairs(self, pairs: AnyArray, y: AnyArray) -> SDML:
         """Solve (1) for pairs of rows.
@@ -178,11 +175,6 @@ class SDML(MetricLearner):
                 'or "auto".'
             )
         return float(self.balance)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def prior_covariance(prior: str, points: FloatArray) -> FloatArray:

@@ -11,13 +11,12 @@ three products a block, and no matrix of all pairs is held.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
 from vicinal._types import FloatArray, IntArray
-from vicinal.metric.descent import Adam, Descent
+from vicinal.metric.descent import Adam, Descent, Listener
 
 # Numbers in a block of squared distances: what stays near a core while it is worked on.
 BLOCK = 2**19
@@ -163,13 +162,13 @@ def descend_sampled(
     n_epochs: int,
     seed: Any,
     n_stop: int,
-    watch: Callable[[int, float, FloatArray], bool],
+    listener: Listener,
 ) -> tuple[FloatArray, list[float]]:
     """Return the map after ``n_stop`` of ``n_epochs`` epochs and the mean loss of each."""
     descent = sampled_descent(objective, start, rate=rate, n_epochs=n_epochs, seed=seed)
     while descent.epoch < n_stop:
         loss = descent.advance()
-        if watch(descent.epoch, loss, descent.components):
+        if listener(descent.epoch, loss, descent.components):
             break
     return descent.components.astype(np.float64), descent.losses
 

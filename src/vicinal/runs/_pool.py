@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -167,8 +168,10 @@ def describe_death(code: int, last_words: Sequence[str]) -> str:
     return f"the process ended by itself with exit code {code}{words}"
 
 
-# Seconds that a process takes to load what it needs: where the work is done sooner by those
-# that have begun, a further one is never started.
+# Seconds that a process takes to load what it needs and to warm up: a further one is not started
+# while those that have begun are expected to be done sooner.
+STARTING = 4.0
+# Seconds after which that is asked for the first time; few requests have told nothing yet.
 PATIENCE = 2.0
 
 
@@ -185,6 +188,7 @@ class WorkerPool:
         environment = worker_environment(n_workers)
         self._workers = [Worker(environment) for _ in range(n_workers)]
         self._stopping = threading.Event()
+        self._times: list[list[float]] = []  # when requests began, and ended if they have
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
@@ -205,6 +209,7 @@ class WorkerPool:
         for numbered in enumerate(requests):
             waiting.put(numbered)
         events: SimpleQueue[Started | Finished] = SimpleQueue()
+        self._times = []
         self._threads = [
             threading.Thread(
                 target=self._serve, args=(worker, waiting, events, number * PATIENCE), daemon=True
@@ -226,22 +231,39 @@ class WorkerPool:
         events: SimpleQueue[Started | Finished],
         patience: float,
     ) -> None:
-        if not worker.started:
-            self._stopping.wait(patience)
+        if patience and not worker.started:  # the first one is needed in any case
+            self._await_need(waiting, patience)
         while not self._stopping.is_set():
             try:
                 index, request = waiting.get_nowait()
             except Empty:
                 return
             events.put(Started(index))
-            reply, crash = None, ""
+            times, reply, crash = [time.monotonic()], None, ""
+            self._times.append(times)
             try:
                 reply = worker.ask(request)
             except Crash as death:
                 crash = str(death)
             except Exception as error:  # a thread that died silently would leave the run waiting
                 crash = f"the process could not be used: {error}"
+            times.append(time.monotonic())
             events.put(Finished(index, reply, crash))
+
+    def _await_need(self, waiting: SimpleQueue[Any], patience: float) -> None:
+        """Wait until one more process would pay: it has to begin before it can help."""
+        pause = patience
+        while not self._stopping.wait(pause) and not waiting.empty():
+            if self._seconds_left(waiting.qsize()) > STARTING:
+                return
+            pause = PATIENCE / 4
+
+    def _seconds_left(self, n_waiting: int) -> float:
+        """How long those at work are expected to need, by what requests have taken so far."""
+        now = time.monotonic()
+        taken = [(times[1] if len(times) > 1 else now) - times[0] for times in self._times]
+        at_work = sum(worker.started for worker in self._workers)
+        return sum(taken) / max(1, len(taken)) * n_waiting / max(1, at_work)
 
 
 class ThisProcess:

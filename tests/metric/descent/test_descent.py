@@ -13,7 +13,6 @@ from vicinal.metric.descent import (
     Adam,
     Descent,
     FallingRate,
-    Step,
     minimise,
     project_to_cone,
 )
@@ -182,17 +181,17 @@ def test_minimise_keeps_the_shape_and_the_number_of_iterations():
     assert len(losses) == 3
 
 
-def test_a_watch_stops_minimise_where_it_says():
-    steps: list[Step] = []
+def test_a_listener_stops_minimise_where_it_says():
+    told: list[tuple[int, float, np.ndarray]] = []
 
-    def watch(step: Step) -> bool:
-        steps.append(step)
-        return step.iteration == 2
+    def listener(iteration: int, loss: float, parameters: np.ndarray) -> bool:
+        told.append((iteration, loss, parameters))
+        return iteration == 2
 
-    end, losses = minimise(quadratic, np.zeros(2), max_iter=50, tol=1e-12, watch=watch)
-    assert [step.iteration for step in steps] == [1, 2]
-    assert_array_equal(end, steps[-1].parameters)
-    assert losses[1:] == [step.loss for step in steps]
+    end, losses = minimise(quadratic, np.zeros(2), max_iter=50, tol=1e-12, listener=listener)
+    assert [iteration for iteration, _, _ in told] == [1, 2]
+    assert_array_equal(end, told[-1][2])
+    assert losses[1:] == [loss for _, loss, _ in told]
     assert losses[-1] == quadratic(end)[0]
 
 

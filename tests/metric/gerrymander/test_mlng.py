@@ -123,8 +123,10 @@ def test_a_constant_column_gets_no_huge_weight(container):
 
 def test_rows_that_are_all_equal_are_harmless():
     X, y = two_clouds()
-    metric = MLNG(random_state=0, max_iter=1).fit(np.ones_like(X), y)
-    assert np.isfinite(metric.components_).all()
+    metric = MLNG(random_state=0, max_iter=1).fit(np.ones_like(X), y).get_mahalanobis_matrix()
+    # There is nothing to learn, so that no direction counts more than another.
+    assert metric[0, 0] > 0
+    assert_allclose(metric, metric[0, 0] * np.eye(X.shape[1]), atol=1e-9)
 
 
 def test_more_features_than_rows_are_learned_from_in_their_span():
@@ -264,7 +266,8 @@ def test_a_single_row_with_weight_is_no_trouble():
     for seed in range(3):  # held out in some splits, in none for some seed
         metric = MLNG(init="identity", max_iter=1, random_state=seed)
         metric.fit(X, y, sample_weight=np.eye(60)[0])
-        assert np.isfinite(metric.settings_[0]["score"])
+        # A vote costs 1 and its neighbours a quarter; a row of no weight adds nothing.
+        assert 0 <= metric.settings_[0]["score"] <= 1.25
 
 
 def test_groups_change_what_is_chosen():

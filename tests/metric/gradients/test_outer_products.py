@@ -316,6 +316,22 @@ def test_weights_count_rows_as_often_as_they_say():
     repeated = EGOP("analytic", random_state=0).fit(np.repeat(X, times, 0), np.repeat(y, times))
     assert weighed.bandwidth_ == repeated.bandwidth_
     np.testing.assert_allclose(weighed.outer_product_, repeated.outer_product_, rtol=1e-8)
+    np.testing.assert_allclose(weighed.feature_spread_, np.repeat(X, times, 0).std(axis=0))
+    np.testing.assert_allclose(weighed.feature_relevance_, repeated.feature_relevance_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("learner", [EGOP, EJOP, GradientWeights])
+def test_what_a_row_without_weight_says_does_not_matter(learner):
+    X, y, _ = index_data(120, d=4)
+    y = y if learner is EGOP else np.digitize(y, [-0.5, 0.5])
+    strange = np.append(y, np.array([10**9], y.dtype))
+    rows = np.vstack([X, np.full((1, 4), 1e6)])
+    weighed = learner(random_state=0).fit(rows, strange, sample_weight=[1.0] * 120 + [0.0])
+    alone = learner(random_state=0).fit(X, y)
+    np.testing.assert_allclose(weighed.components_, alone.components_)
+    np.testing.assert_allclose(weighed.feature_relevance_, alone.feature_relevance_)
+    if learner is EJOP:
+        np.testing.assert_array_equal(weighed.classes_, alone.classes_)
 
 
 @pytest.mark.parametrize("learner", [EGOP, GradientWeights])

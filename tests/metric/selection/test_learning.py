@@ -96,19 +96,36 @@ def test_the_setting_with_the_lowest_score_is_chosen_with_its_epoch():
     assert problem.walked == {"bad": 2, "worse": 2, "quick": 4, "good": 8}
 
 
+def test_a_lucky_epoch_among_bad_ones_is_not_taken():
+    lucky = [0.5, 0.5, 0.5, 0.22, 0.5, 0.5, 0.5, 0.5]
+    steady = [0.5, 0.4, 0.3, 0.3, 0.29, 0.25, 0.29, 0.3]
+    choice, _ = choose_among({"steady": steady, "lucky": lucky, "bad": [0.9] * 8})
+    assert choice.setting == Named("steady")
+    assert choice.n_epochs == 4
+
+
+def test_half_of_a_score_is_that_of_the_epochs_beside_it():
+    choice, _ = choose_among({"falls": [0.5, 0.4, 0.3, 0.2], "flat": [0.45] * 4}, max_iter=4)
+    assert choice.n_epochs == 4
+    assert choice.tried[0]["score"] == pytest.approx((0.3 + 3 * 0.2) / 4)
+    choice, _ = choose_among({"turns": [0.5, 0.3, 0.4, 0.5], "flat": [0.6] * 4}, max_iter=4)
+    assert choice.n_epochs == 2
+    assert choice.tried[0]["score"] == pytest.approx((0.5 + 2 * 0.3 + 0.4) / 4)
+
+
 def test_all_that_was_tried_is_told_and_one_is_chosen():
     choice, _ = choose_among(CURVES)
     assert [tried["name"] for tried in choice.tried] == list(CURVES)
     assert [tried["chosen"] for tried in choice.tried] == [False, True, False, False]
     good = choice.tried[1]
     assert good["scores"] == pytest.approx(CURVES["good"])
-    assert good["score"] == pytest.approx(0.15)
+    assert good["score"] == pytest.approx((0.2 + 2 * 0.15 + 0.2) / 4)
     assert (good["n_epochs"], good["epochs_tried"]) == (6, 8)
     assert choice.tried[0]["epochs_tried"] == 2
 
 
 def test_a_setting_left_behind_is_chosen_if_no_other_reaches_its_score():
-    curves = {"a": [0.2, 0.1, 0.5, 0.5], "b": [0.2, 0.15, 0.5, 0.5], "c": [0.2, 0.3] * 2}
+    curves = {"a": [0.2, 0.1, 0.5, 0.5], "b": [0.2, 0.05, 0.9, 0.9], "c": [0.2, 0.3] * 2}
     choice, _ = choose_among(curves, max_iter=4)
     assert choice.setting == Named("a")
     assert choice.n_epochs == 2
@@ -147,7 +164,7 @@ def test_the_watch_is_told_of_every_trial():
 def test_weights_of_held_out_rows_reach_the_score():
     weights = np.array([0.0, 1.0, 0.0, 1.0])
     choice, _ = choose_among(CURVES, weights=weights)
-    assert choice.tried[1]["score"] == pytest.approx(0.15 + 0.1)
+    assert min(choice.tried[1]["scores"]) == pytest.approx(0.15 + 0.1)
 
 
 def test_scores_of_all_splits_are_pooled():

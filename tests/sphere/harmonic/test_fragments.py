@@ -122,6 +122,14 @@ def test_norms_are_those_of_the_complex_fragments():
     np.testing.assert_allclose(fragments.power_spectrum().numpy(), expected**2, rtol=1e-13)
 
 
+def test_cross_spectra_are_inner_products_of_pairs():
+    parts = draw(TAU)
+    products = [(part.mT.conj() @ part).real for part in parts]  # (batch, τ, τ)
+    expected = [p[:, i, j] for p in products for i, j in [torch.triu_indices(*p.shape[1:])]]
+    found = Fragments.from_complex(parts).cross_spectrum()
+    torch.testing.assert_close(found, torch.cat(expected, dim=1), rtol=1e-12, atol=1e-12)
+
+
 def test_gradients_flow_through_planes_and_complex_tensors():
     parts = [part[:2].requires_grad_() for part in draw([2, 1])]
 

@@ -29,7 +29,16 @@ def test_powers_of_higher_degrees_can_be_added():
     torch.testing.assert_close(found[:, -2:], torch.log1p(mean))
 
 
-@pytest.mark.parametrize("kind", ["scalars", "power"])
+def test_products_of_pairs_can_be_added():
+    invariants, activations = Invariants(TYPES, kind="cross"), draw()
+    found = invariants(activations)
+    assert found.shape == (5, invariants.n_features) == (5, 6 + 1 + 6 + 3)
+    first, second = activations[1][2].unbind(2)
+    mean = (first * second.conj()).real.mean(dim=1)
+    torch.testing.assert_close(found[:, -2], mean.sign() * torch.log1p(mean.abs()))
+
+
+@pytest.mark.parametrize("kind", ["scalars", "power", "cross"])
 def test_no_rotation_changes_them(kind):
     invariants, activations = Invariants(TYPES, kind=kind), draw()
     rotations = random_rotations(5, generator=torch.Generator().manual_seed(1))
@@ -38,7 +47,7 @@ def test_no_rotation_changes_them(kind):
 
 
 def test_what_does_not_fit_is_named():
-    with pytest.raises(ValueError, match="kind must be one of scalars, power, got 'all'"):
+    with pytest.raises(ValueError, match="kind must be one of scalars, power, cross, got 'all'"):
         Invariants(TYPES, kind="all")
     with pytest.raises(ValueError, match=r"none of .* has fragments of degree 0"):
         Invariants([FragmentType([0, 1])])

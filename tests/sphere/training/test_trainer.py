@@ -111,6 +111,20 @@ def test_patience_ends_a_training_that_no_longer_improves():
     assert len(history) == 4  # the first, and three that were no better
 
 
+def test_averaged_weights_come_with_batch_statistics_of_their_own():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
+    rows = Rows(1200, 1)
+    # Weights that run away from their mean: the newest statistics are not the mean's.
+    plan = replace(PLAN, n_epochs=1, averaging=0.98, learning_rate=0.1)
+    averaged, _ = train(model, lambda epoch: rows, None, plan)
+    assert isinstance(averaged, nn.Sequential)
+    spread = averaged[0](rows.inputs).var(0)
+    newest = model[0](rows.inputs).var(0)
+    assert (newest / spread).log().abs().max() > 0.4
+    assert (averaged[1].running_var / spread).log().abs().max() < 0.15
+
+
 def test_one_cycle_rises_then_falls():
     plan = replace(PLAN, schedule="one-cycle", learning_rate=1.0)
     rates = [learning_rate_at(plan, share) for share in (0.0, 0.1, 0.25, 0.6, 1.0)]

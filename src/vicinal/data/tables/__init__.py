@@ -7,6 +7,7 @@
     _arrow    _header         (_numbers, _dates)      _imputer
     _npz ...  _raw_table      the record; _lines      _target
                               says it in words        _tables: all of it in one call
+                                                      _doubts: what to look at twice
 
 ``_roles`` takes a table apart: the column to predict, names, groups, weights, what to leave out.
 The record is kept by the encoder and so by model files: new rows are read as the training rows
@@ -19,6 +20,7 @@ __getattr__, __all__ = lazy_names(
     __name__,
     {
         "vicinal.data.tables._columns": "ALL Column Reading UnusableColumns recognise_columns",
+        "vicinal.data.tables._doubts": "list_doubts",
         "vicinal.data.tables._encoder": "MissingValues TableEncoder",
         "vicinal.data.tables._files": "check_file read_frame read_raw table_suffix",
         "vicinal.data.tables._imputer": "Imputer",

@@ -3,6 +3,7 @@ from vicinal.data.tables._columns import Column as Column
 from vicinal.data.tables._columns import Reading as Reading
 from vicinal.data.tables._columns import UnusableColumns as UnusableColumns
 from vicinal.data.tables._columns import recognise_columns as recognise_columns
+from vicinal.data.tables._doubts import list_doubts as list_doubts
 from vicinal.data.tables._encoder import MissingValues as MissingValues
 from vicinal.data.tables._encoder import TableEncoder as TableEncoder
 from vicinal.data.tables._files import check_file as check_file

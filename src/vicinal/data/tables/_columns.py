@@ -28,10 +28,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal._types import AnyArray, BoolArray, FloatArray
+from vicinal._types import AnyArray, FloatArray
+from vicinal.data.tables._cells import as_texts, days_of, without_words
 from vicinal.data.tables._dates import (
     CLOCK,
     DIGITS,
+    MONTHS,
     PARTS,
     date_orders,
     date_parts,
@@ -248,6 +250,8 @@ def _look_at_texts(texts: AnyArray) -> _Look:
     if (tried.wrong or tried.why) and (orders := date_orders(candidates)):
         days = parse_dates(texts, orders[0])
         return _Look(lambda name, _, kept: _date_column(name, days, orders[0], kept), orders=orders)
+    if all(date_orders([candidate]) for candidate in candidates):
+        return _look_at_categories(texts, unless="holds dates written in several ways")
     n_numbers = len(candidates) - len(found.wrong)
     if found.why or (n_numbers > len(candidates) / 2 and len(candidates) > FEW_ROWS):
         why = _describe_strays(found, texts)
@@ -265,9 +269,16 @@ def _describe_strays(found: NumberTexts, texts: AnyArray) -> str:
     )
 
 
-def _look_at_categories(texts: AnyArray, *, declared: bool = False) -> _Look:
+def _look_at_categories(texts: AnyArray, *, declared: bool = False, unless: str = "") -> _Look:
+    """Take texts for categories; ``unless`` says why not, where nobody asks for them."""
     counts = Counter(text for text in texts if text is not None)
-    return _Look(lambda name, _, kept: _category_column(name, counts, declared or kept, kept))
+
+    def decide(name: str, _: str, kept: bool) -> Column:
+        if unless and not kept:
+            return Column(name, "text", unless)
+        return _category_column(name, counts, declared or kept, kept)
+
+    return _Look(decide)
 
 
 # Decisions ------------------------------------------------------------------------------------
@@ -349,6 +360,8 @@ def _date_column(name: str, days: FloatArray, order: str, kept: bool) -> Column:
         return Column(name, "hours", order=order)
     parts = tuple(part for part, values in date_parts(known).items() if np.ptp(values) > 0)
     assert set(parts) <= set(PARTS)
+    if order in MONTHS:
+        parts = tuple(part for part in parts if part == "month")  # no day, so no weekday
     return Column(name, "date", order=order, parts=parts)
 
 
@@ -371,41 +384,15 @@ def _category_column(name: str, counts: Counter[str], declared: bool, kept: bool
 def _doubts(column: Column, look: _Look) -> list[str]:
     """Return what was decided where a column could be read in two ways."""
     if look.numbers is not None and len(look.numbers.decimals) == 2 and column.used:
-        value = parse_numbers(np.array([look.example], dtype=object), column.convention)[0]
-        if column.convention != Convention(unit=column.convention.unit):
-            taken = f"{look.example!r} is taken as {value:.12g}"
+        ways = {mark: look.numbers.choose(mark) for mark in ".,"}
+        cell = np.array([look.example], dtype=object)
+        values = {mark: parse_numbers(cell, way)[0] for mark, way in ways.items()}
+        if values["."] != values[","] and column.convention != Convention(unit=look.numbers.unit):
+            taken = f"{look.example!r} is taken as {values[column.convention.decimal]:.12g}"
             return [f"{column.name!r} could be read in two ways; {taken}"]
     if {"day first", "month first"} <= set(look.orders) and column.used:
         return [f"{column.name!r} is taken as day, month, year; month, day, year would fit as well"]
     return []
-
-
-# Cells ----------------------------------------------------------------------------------------
-
-
-def as_texts(column: pd.Series) -> AnyArray:
-    """Return the column as an object array of str, None where missing."""
-    values: AnyArray = column.astype(object).to_numpy()
-    missing: BoolArray = column.isna().to_numpy()
-    texts = np.array([str(value).strip() for value in values], dtype=object)
-    texts[missing] = None
-    return texts
-
-
-def without_words(texts: AnyArray) -> AnyArray:
-    """Return texts with None for the words that stand for no number."""
-    kept = [None if t is None or t.lower() in NO_NUMBER else t for t in texts]
-    return np.array(kept, dtype=object)
-
-
-def days_of(column: pd.Series) -> FloatArray:
-    """Return datetimes as days since 1970-01-01, NaN where missing."""
-    import pandas as pd
-
-    times = column.astype(str) if isinstance(column.dtype, pd.PeriodDtype) else column
-    stamps = pd.to_datetime(times, utc=True, errors="coerce")
-    seconds = stamps.astype("datetime64[ns, UTC]").astype("int64").to_numpy() / 1e9
-    return np.where(stamps.isna().to_numpy(), np.nan, seconds / 86400)
 
 
 def _are_digit_dates(texts: list[str]) -> bool:

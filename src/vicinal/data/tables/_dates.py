@@ -26,12 +26,15 @@ _SHAPES = {
     "month first": _MONTH + _MARK + _DAY + _SAME + _YEAR + _TIME,
     "month named": _DAY + r"(?:[-/\s]|\.\s?)" + _NAMED + r"[-/\s,]+" + _YEAR + _TIME,
     "month named first": _NAMED + r"\s+" + _DAY + r",?\s+" + _LONG_YEAR + _TIME,
+    "year and month": r"(?P<y>(?:19|20)[0-9]{2})[-/]" + _MONTH,
+    "month and year": _MONTH + r"[-/](?P<y>(?:19|20)[0-9]{2})",
     "digits": r"(?P<y>(?:19|20)[0-9]{2})(?P<m>[0-9]{2})(?P<d>[0-9]{2})",
     "clock": _CLOCK,
 }
 _PATTERNS = {order: re.compile(shape) for order, shape in _SHAPES.items()}
 ORDERS = tuple(_SHAPES)
 CLOCK, DIGITS = "clock", "digits"
+MONTHS = ("year and month", "month and year")
 PARTS = ("month", "weekday", "hour")
 
 
@@ -79,7 +82,7 @@ def _parse(text: str, order: str) -> float:
     try:
         month = groups["m"]
         number = int(month) if month.isdigit() else 1 + _MONTHS.index(month[:3].lower())
-        day = date(_year(groups["y"]), number, int(groups["d"]))
+        day = date(_year(groups["y"]), number, int(groups.get("d") or 1))
     except ValueError:
         return np.nan
     return (day - date(1970, 1, 1)).days + hours / 24

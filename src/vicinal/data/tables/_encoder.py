@@ -11,15 +11,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray
+from vicinal.data.tables._cells import as_texts, days_of, without_words
 from vicinal.data.tables._columns import (
     FROM_0,
     Column,
     Reading,
     UnusableColumns,
-    as_texts,
-    days_of,
     recognise_columns,
-    without_words,
 )
 from vicinal.data.tables._dates import date_parts, parse_dates
 from vicinal.data.tables._numbers import parse_numbers, read_number_texts
@@ -97,6 +95,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """What each column is taken for and why."""
         check_is_fitted(self, "record_")
         return Reading(tuple(Column.from_dict(values) for values in self.record_))
+
+    @property
+    def feature_columns(self) -> tuple[str, ...]:
+        """The column each feature comes from, length d."""
+        used = (column for column in self.reading.columns if column.used)
+        return tuple(column.name for column in used for _ in column.features)
 
     def transform(self, X: pd.DataFrame) -> FloatArray:
         """Return the features, of shape (n, d).

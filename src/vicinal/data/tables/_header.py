@@ -131,4 +131,5 @@ def _check_first_row(names: list[str], row: Row, path: Path) -> None:
 
 def describe_ragged(row: Row, n_columns: int) -> str:
     """Return what is wrong with a row of another length than the header."""
-    return f"line {row.line} has {len(row.fields)} values, but there are {n_columns} columns."
+    columns = "is 1 column" if n_columns == 1 else f"are {n_columns} columns"
+    return f"line {row.line} has {len(row.fields)} values, but there {columns}."

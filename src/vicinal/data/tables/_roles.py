@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.data.tables._columns import ALL, Reading, as_texts, recognise_columns
+from vicinal.data.tables._cells import as_texts
+from vicinal.data.tables._columns import ALL, Reading, is_whole, recognise_columns
 from vicinal.data.tables._raw_table import RawTable, quoted
 from vicinal.data.tables._target import plain_target
 
@@ -23,19 +24,20 @@ class Roles:
     """Columns by what they are for.
 
     ``drop`` are left out, ``features`` the only ones to use (all where empty), ``keep`` used
-    although they would be left out; ``id`` names the rows, ``groups`` says which of them belong
-    together, ``weights`` what each counts.
+    although they would be left out, ``categories`` hold codes even where these are numbers; ``id``
+    names the rows, ``groups`` says which of them belong together, ``weights`` what each counts.
     """
 
     drop: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     id: str | None = None
     groups: str | None = None
     weights: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("drop", "features", "keep"):
+        for name in ("drop", "features", "keep", "categories"):
             value = getattr(self, name)
             object.__setattr__(
                 self, name, (value,) if isinstance(value, str) else tuple(value or ())
@@ -44,7 +46,7 @@ class Roles:
     def named(self) -> list[str]:
         """Return every column that is asked for by name."""
         singles = [name for name in (self.id, self.groups, self.weights) if name is not None]
-        return [*self.drop, *self.features, *self.keep, *singles]
+        return [*self.drop, *self.features, *self.keep, *self.categories, *singles]
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ def take_parts(
     for name in [*([target] if needs_target else []), *roles.named()]:
         if name not in names:
             raise ValueError(f"{path}: no column {name!r}.{_suggest(name, names, table)}")
+    frame = frame.assign(**{name: _codes(frame[name]) for name in roles.categories})
     keep = ALL if table.is_array else (*roles.keep, *roles.features)
     reading = recognise_columns(frame, table.decimal, keep=keep)
     column, unit = None, ""
@@ -112,6 +115,13 @@ def _suggest(asked: str, names: list[str], table: RawTable) -> str:
     headless = [note for note in table.notes if "no header" in note]
     why = f" ({headless[0]}.)" if headless else ""
     return f"{hint} The columns are {quoted(names, 30)}.{why}"
+
+
+def _codes(column: pd.Series) -> pd.Series:
+    """Return a column as categories; whole numbers lose the point that holes gave them."""
+    if column.dtype.kind == "f" and is_whole(column.to_numpy()):
+        column = column.astype("Int64")
+    return column.map(str, na_action="ignore").astype("category")
 
 
 def _names(column: pd.Series) -> AnyArray:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._types import Dataset, Task
-from vicinal.data.tables._columns import FEW_ROWS, recognise_columns
+from vicinal.data.tables._columns import recognise_columns
+from vicinal.data.tables._doubts import list_doubts
 from vicinal.data.tables._encoder import TableEncoder, as_frame
 from vicinal.data.tables._files import read_raw, table_suffix
 from vicinal.data.tables._imputer import Imputer
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # Where a data set keeps which features are the values of one column.
 BLOCKS = "blocks"
+# And of which column each feature is.
+COLUMNS = "columns"
 
 
 def read_table(
@@ -53,15 +56,17 @@ def read_table(
     impute : bool
         Keep missing values as NaN for :func:`imputer_for`, rather than refuse them.
     **roles
-        ``drop``, ``features`` (only these) and ``keep`` (although it would be left out): columns
-        by name; ``id``: the column that names the rows; ``groups``: rows that belong together;
-        ``weights``: what each row counts.
+        ``drop``, ``features`` (only these), ``keep`` (although it would be left out) and
+        ``categories`` (codes, even where they are numbers): columns by name; ``id``: the column
+        that names the rows; ``groups``: rows that belong together; ``weights``: what each row
+        counts.
 
     Returns
     -------
     Dataset
         ``X`` (n, d) float64; ``y`` codes into ``classes`` or floats; with ``extras["blocks"]``
-        (1, d), which features are the values of one column.
+        (1, d), which features are the values of one column, and ``extras["columns"]`` (1, d),
+        what it is called.
 
     Raises
     ------
@@ -137,17 +142,6 @@ def dataset_of(
     return dataset_of_parts(parts, name=name, task=task, impute=impute)
 
 
-def _doubt_classes(classes: tuple[Any, ...], parts: TableParts) -> list[str]:
-    """Say so where many whole numbers are taken for classes."""
-    if len(classes) <= FEW_ROWS or not all(type(name) is int for name in classes):
-        return []
-    assert parts.target is not None
-    return [
-        f"the {len(classes)} whole numbers of {str(parts.target.name)!r} are taken for classes; "
-        "as quantities they would be a regression (task)"
-    ]
-
-
 def dataset_of_parts(parts: TableParts, *, name: str, task: Task | None, impute: bool) -> Dataset:
     """Return a table taken apart by roles as a data set."""
     assert parts.target is not None
@@ -155,6 +149,9 @@ def dataset_of_parts(parts: TableParts, *, name: str, task: Task | None, impute:
     task, y, classes = encode_target(parts.target, task)
     encoder = TableEncoder(keep_missing=impute).fit(parts.features, reading=parts.reading)
     X = encoder.transform(parts.features)
+    used = [column for column in parts.reading.columns if column.used]
+    target = str(parts.target.name)
+    doubts = list_doubts(X, y, used, classes, target)
     return Dataset(
         name=name,
         X=X,
@@ -164,10 +161,13 @@ def dataset_of_parts(parts: TableParts, *, name: str, task: Task | None, impute:
         classes=classes,
         groups=parts.groups,
         protocol="kfold" if parts.groups is None else "grouped",
-        extras={BLOCKS: encoder.blocks_[None, :]},  # not one entry a row: never to be sampled
+        extras={  # not one entry a row: never to be sampled
+            BLOCKS: encoder.blocks_[None, :],
+            COLUMNS: np.array([encoder.feature_columns]),
+        },
         weights=parts.weights,
         ids=parts.ids,
-        notes=(*parts.notes, *describe_reading(parts.reading), *_doubt_classes(classes, parts)),
-        target_name=str(parts.target.name),
+        notes=(*parts.notes, *describe_reading(parts.reading), *doubts),
+        target_name=target,
         unit=parts.unit,
     )

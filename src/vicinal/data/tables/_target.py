@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, Task
-from vicinal.data.tables._columns import FEW_ROWS, FROM_0, Column, as_texts, without_words
+from vicinal.data.tables._cells import as_texts, without_words
+from vicinal.data.tables._columns import FEW_ROWS, FROM_0, Column
 from vicinal.data.tables._numbers import parse_numbers
 from vicinal.data.tables._raw_table import TableError
 
@@ -67,7 +68,14 @@ def encode_target(
 
 def encode_classes(column: pd.Series) -> tuple[AnyArray, tuple[Any, ...]]:
     """Return y as codes 0..R-1 and what each is called (int, bool or str), in order."""
-    names, codes = np.unique(class_names(column), return_inverse=True)
+    names, codes, counts = np.unique(class_names(column), return_inverse=True, return_counts=True)
+    once = int(np.sum(counts == 1))
+    if names.dtype.kind == "U" and len(codes) >= FEW_ROWS and once > len(codes) / 2:
+        raise ValueError(
+            f"The target {column.name!r} holds a value of its own in {once:,} of {len(codes):,} "
+            f"rows (such as {names.tolist()[0]!r}): names or dates, not classes. Check the target "
+            "column."
+        )
     if len(names) < 2:
         raise ValueError(
             f"The target {column.name!r} holds one class ({names.tolist()[0]!r}) in all "

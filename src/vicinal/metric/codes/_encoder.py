@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray
@@ -83,11 +82,6 @@ class BinaryEncoder(MetricLearner):
     @property
     def _n_features_out(self) -> int:
         return self.n_bits_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def check_bits(n_bits: Any) -> int:

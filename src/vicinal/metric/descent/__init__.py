@@ -13,7 +13,7 @@ more of it. ``Descent`` takes stochastic steps by a rule (:class:`Adam`, :class:
 
 from vicinal.metric.descent._cone import project_to_cone
 from vicinal.metric.descent._frame import Frame, make_frame
-from vicinal.metric.descent._full_batch import Step, minimise
+from vicinal.metric.descent._full_batch import Listener, minimise
 from vicinal.metric.descent._problem import (
     Objective,
     Problem,
@@ -32,13 +32,13 @@ __all__ = [
     "FallingRate",
     "Frame",
     "InverseTime",
+    "Listener",
     "Objective",
     "Problem",
     "Progress",
     "Rows",
     "Rule",
     "Setting",
-    "Step",
     "Watch",
     "make_frame",
     "minimise",

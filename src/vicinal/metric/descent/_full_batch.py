@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,8 @@ from scipy.optimize import minimize
 
 from vicinal._types import FloatArray
 
-
-@dataclass(frozen=True)
-class Step:
-    """Where a descent stands after an iteration."""
-
-    iteration: int
-    loss: float
-    parameters: FloatArray
+# Told the iteration, the loss and the parameters it ended at; a true answer ends the descent there.
+Listener = Callable[[int, float, FloatArray], bool]
 
 
 def minimise(
@@ -27,7 +20,7 @@ def minimise(
     *,
     max_iter: int,
     tol: float,
-    watch: Callable[[Step], bool] = lambda step: False,
+    listener: Listener = lambda iteration, loss, parameters: False,
 ) -> tuple[FloatArray, list[float]]:
     """Return the parameters L-BFGS ends at, and the losses at the start and after each iteration.
 
@@ -39,8 +32,8 @@ def minimise(
     max_iter : int
     tol : float
         Stop when an iteration lessens the loss by no more than this share of it.
-    watch : callable
-        Told of every :class:`Step`; a true answer stops the descent there.
+    listener : callable
+        Told of every iteration, 1 the first; a true answer stops the descent there.
     """
     losses: list[float] = []
     last = start
@@ -55,7 +48,7 @@ def minimise(
         nonlocal last
         losses.append(float(intermediate_result.fun))
         last = np.array(intermediate_result.x).reshape(start.shape)
-        if watch(Step(len(losses) - 1, losses[-1], last)):
+        if listener(len(losses) - 1, losses[-1], last):
             raise StopIteration
 
     options = {"maxiter": max_iter, "ftol": tol, "gtol": tol}

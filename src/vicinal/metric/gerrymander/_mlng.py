@@ -98,18 +98,20 @@ class MLNG(MetricLearner):
     learning_rate_, regularization_ : float
         As used.
     settings_ : list of dict
-        Everything tried on inner splits, with its scores, the epoch to stop at, and which was
-        chosen. A score is the mean cost of held-out votes plus a quarter of the share of wrong
-        neighbours.
+        Everything tried on inner splits: its scores after each epoch, the lowest one, of which half
+        is that of the epochs beside it, its epoch, and which was chosen. A score is the mean cost
+        of held-out votes plus a quarter of the share of wrong neighbours.
     n_skipped_ : int
         Rows whose class is too small for any set of k others to vote for it.
 
     Notes
     -----
     What is left open ("auto" of ``init``, ``learning_rate`` and, with a regulariser,
-    ``regularization``) is chosen by successive halving on inner splits of 75 and 25 % of at most
-    5,000 rows, repeated up to four times where rows are few; weights, costs and groups count there
-    too. The metric is then learned from all rows with the one setting and as many epochs.
+    ``regularization``) is chosen by successive halving on inner splits: at most 5,000 rows are cut
+    into four folds, and one of them after another is held out until 1,250 rows have been voted on
+    by the rest, or all have. Weights, costs and groups count there too. Setting and epoch of lowest
+    score are taken, scores of neighbouring epochs being meaned. The metric is then learned from all
+    rows with the one setting and as many epochs.
     Splits and batches are drawn by row number: the same rows in another order are another draw, as
     another ``random_state`` is. Starts, sets, losses and gradients do not depend on the order.
     Time O(n (d p + R k + k³)) an epoch, O(n² p) an exact search for candidates, O(n p log n) an

@@ -95,11 +95,14 @@ class PublishedMLNG(MetricLearner):
     init_ : str
     n_iter_ : int
     loss_curve_ : list of float
+    settings_ : list of dict
+        As of :class:`~vicinal.MLNG`.
 
     Notes
     -----
     Departures: exact inference instead of the printed greedy one, batches instead of single rows,
-    one projection for several batches, and the rate on the whole subgradient.
+    one projection for several batches, the rate on the whole subgradient, and the ReliefF diagonal
+    scaled to the margin.
     Time O(n² d) an epoch; memory is that of a block of rows.
     """
 
@@ -137,6 +140,7 @@ class PublishedMLNG(MetricLearner):
         self.components_ = frame.fold(learned.components).astype(X.dtype, copy=False)
         self.init_ = learned.setting["init"]
         self.C_ = 0.5 / (learned.setting["regularization"] * len(X))
+        self.settings_ = learned.tried
         self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
         return self
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._disguises import refuse_extremes
 from vicinal._threads import one_blas_thread, thread_count
@@ -238,11 +238,6 @@ class RegressionMLNG(MetricLearner):
             sys.stdout.write(f"[{type(self).__name__}] {progress.describe()}\n")
             sys.stdout.flush()
         return bool(self.callback(progress)) if self.callback is not None else False
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def standard_targets(y: AnyArray) -> FloatArray:

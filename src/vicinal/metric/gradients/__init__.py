@@ -16,21 +16,26 @@ Inside, from the bottom up:
 - ``_analytic``, ``_differences``, ``_local_linear``, ``_kernel_ridge``: four gradients of f;
 - ``_smoother``, ``_evaluation``: which of them, fitted to a sample, and evaluated block by block;
 - ``_sums``, ``_spectrum``: sums that merge, their matrix, its metric, rank and intervals;
-- ``_options``, ``_yardstick``, ``_candidates``, ``_choice``: what is asked for, and what is chosen;
+- ``_options``, ``_yardstick``, ``_candidates``: what is asked for, and what may be tried;
+- ``_trials``, ``_choice``: what a candidate is worth, and the race of paths that chooses;
 - ``_fit``: one fit, whatever holds the rows; ``mergeable``: what a fit on parts is made of;
+- ``_local``: neighbours ranked by the metric at their places;
 - ``_base``, ``_outer_products``: the estimators; ``_graph``, ``_diffusion``: the diffusion map.
 
 Others may use the names below and the module ``mergeable``; ``local_fits`` and its kin are the
-local planes that :class:`~vicinal.LocalLinearRegressor` predicts by.
+local planes that :class:`~vicinal.LocalLinearRegressor` predicts by, ``CANDIDATES`` how many rows
+a local metric ranks for each neighbour.
 """
 
 from ._diffusion import GradientDiffusionMap
+from ._local import CANDIDATES
 from ._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
 from ._outer_products import EGOP, EJOP, GradientWeights, gradient_metric
 from ._sample import COMPACT
 
 __all__ = [
     "BATCH_ENTRIES",
+    "CANDIDATES",
     "COMPACT",
     "EGOP",
     "EJOP",

@@ -14,8 +14,10 @@ from vicinal._threads import map_blocks, thread_count
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import (
     check_components,
+    check_target_input,
     check_transform_input,
     check_whole,
+    feature_spread,
     refuse_distributed,
 )
 from vicinal.metric._base import MetricLearner
@@ -29,6 +31,7 @@ from ._evaluation import (
     gradients_at,
 )
 from ._fit import GradientFit, fit_rows
+from ._local import LocalRanking
 from ._options import Options, check_options, check_point_weights
 from ._rows import Span, distinct_rows
 from ._sample import Coordinates
@@ -74,6 +77,7 @@ class GradientMetric(MetricLearner):
         n_local: int | None = None,
         ridge: float | None = None,
         store_gradients: bool = False,
+        local: bool = False,
         random_state: Any = None,
         block_size: int | None = None,
         n_jobs: int | None = None,
@@ -94,6 +98,7 @@ class GradientMetric(MetricLearner):
         self.n_local = n_local
         self.ridge = ridge
         self.store_gradients = store_gradients
+        self.local = local
         self.random_state = random_state
         self.block_size = block_size
         self.n_jobs = n_jobs
@@ -115,12 +120,11 @@ class GradientMetric(MetricLearner):
         GradientMetric
             Itself.
         """
-        X, targets = self._read(X, y)
+        X, targets, weights = self._read(X, y, sample_weight)
         options = self._options(X.shape[1], targets.n_columns)
-        weights, weight_scale = check_point_weights(sample_weight, len(X))
         random = check_random_state(self.random_state)
-        self._keep(fit_rows(options, X, targets, weights, random))
-        self._weight_scale = weight_scale
+        self._weight_scale = float(weights.mean())
+        self._keep(fit_rows(options, X, targets, weights / self._weight_scale, random))
         return self
 
     def partial_fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> Self:
@@ -146,8 +150,7 @@ class GradientMetric(MetricLearner):
             return self.fit(X, y, sample_weight)
         refuse_distributed(self, X)
         X = check_transform_input(self, X, accept_sparse=False)
-        check_point_weights(sample_weight, len(X))
-        weights = np.broadcast_to(1.0 if sample_weight is None else sample_weight, len(X))
+        weights = check_point_weights(sample_weight, len(X))
         so_far, (fitted, span) = self._evaluated(), self._held()
         options = self._options(X.shape[1], fitted.sample.n_columns)
         X = X if span is None else span.enter(X)
@@ -208,10 +211,9 @@ class GradientMetric(MetricLearner):
         how, components = self._last_estimate
         points = check_transform_input(self, points, accept_sparse=False)
         # A clone: the checks of a fit leave what they saw with the estimator.
-        sample, targets = clone(self)._read(X, y)
+        sample = clone(self)._read(X, y, sample_weight)
         check_transform_input(self, X, accept_sparse=False)
-        weights, _ = check_point_weights(sample_weight, len(sample))
-        rows, targets, weights = distinct_rows(sample, targets, weights)
+        rows, targets, weights = distinct_rows(*sample)
         fitted = fit_smoother(
             rows, targets, Smoother(**how), weights=weights, components=components
         )
@@ -234,8 +236,35 @@ class GradientMetric(MetricLearner):
         (jacobians,) = gradients_at(X, self._fitted_smoother())
         return np.einsum("mci,mcj->mij", jacobians, jacobians)
 
-    def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
-        """Return X as floats, and the columns f predicts."""
+    def local_ranking(self) -> LocalRanking | None:
+        """Return what ranks candidates of a k-NN search again; None without ``local``."""
+        check_is_fitted(self, "components_")
+        if not self.local:
+            return None
+        components = self.components_.astype(np.float64)
+        squared = np.einsum("pd,pd->p", components, components)
+        kept = squared > 0
+        # The mean of JJᵀ in the coordinates of the map, where the mean metric is the identity.
+        sizes = self.eigenvalues_[: len(components)][kept] / squared[kept]
+        return LocalRanking(self._fitted_smoother(), components, float(1 / sizes.mean()))
+
+    def _read(
+        self, X: AnyArray, y: AnyArray, sample_weight: Any = None
+    ) -> tuple[AnyArray, Targets, FloatArray]:
+        """Return rows as floats, the columns f predicts, and weights: of rows that weigh something.
+
+        A row without weight is as good as none: its target need not even make sense.
+        """
+        X, y = check_target_input(self, X, y)
+        weights = check_point_weights(sample_weight, len(X))
+        if sample_weight is not None:
+            kept = weights > 0
+            X, y, weights = X[kept], y[kept], weights[kept]
+            self.feature_spread_ = feature_spread(X, weights)
+        return X, self._targets(y, weights), weights
+
+    def _targets(self, y: AnyArray, weights: FloatArray) -> Targets:
+        """Return the columns f predicts."""
         raise NotImplementedError
 
     def _options(self, n_features: int, n_columns: int) -> Options:
@@ -278,7 +307,8 @@ class GradientMetric(MetricLearner):
             order = np.argsort(-sums.mean, kind="stable")
             self.eigenvalues_ = sums.mean[order]
             components = np.zeros((d, d), self._dtype)
-            components[np.arange(d), order] = self._kind.components(sums, self.power_)[order]
+            (scales,) = self._kind.components(sums, self.power_)
+            components[np.arange(d), order] = scales[order]
         else:
             values, vectors = spectrum(sums.mean)
             self.eigenvalues_ = np.concatenate([values, np.zeros(d - len(values))])

@@ -29,12 +29,12 @@ from vicinal._validation import (
     check_transform_input,
     check_whole,
 )
-from vicinal.index import ExactIndex
+from vicinal.index import ExactIndex, without_itself
 from vicinal.metric._base import MetricLearner, project
 
 from ._base import GradientMetric
 from ._evaluation import ONE_THREAD, FittedSmoother, gradients_at
-from ._graph import diffusion_coordinates, edge_terms, median_scale, symmetric_graph, without_self
+from ._graph import diffusion_coordinates, edge_terms, median_scale, symmetric_graph
 from ._outer_products import gradient_metric
 
 OUTPUTS = ("embedding", "reweighted")
@@ -168,7 +168,7 @@ class GradientDiffusionMap(MetricLearner):
         self.gradient_metric_ = self._gradient_metric(y).fit(X, y)
         self.gradients_ = flat_gradients(X, self._smoother(), own=True)
         self._index = ExactIndex(X, n_jobs=self.n_jobs)
-        ends = without_self(self._index.query(X, k + 1)[1])
+        _, ends = without_itself(*self._index.query(X, k + 1), np.arange(len(X)))
         terms = edge_terms(X, self.gradients_, X, self.gradients_, ends)
         self.sigma1_, self.sigma2_ = (
             median_scale(part) if told is None else float(told)

@@ -17,12 +17,13 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, IntArray
 
 from ._candidates import affordable_points, nothing_near, smoothers_to_try, widest
-from ._choice import CV_LEAST, Choice, choose, found_gradients, rows_to_choose_on, split_halves
+from ._choice import Choice, choose
 from ._evaluation import Evaluated, FittedSmoother, evaluate, fit_smoother
 from ._options import Options
 from ._rows import Span, distinct_rows, span_of
 from ._smoother import Smoother
 from ._targets import Targets
+from ._trials import CV_LEAST, found_gradients, rows_to_choose_on, split_halves
 from ._yardstick import Yardstick, make_yardstick
 
 _LEAST_EVALUATIONS, _MOST_EVALUATIONS = 500, 10_000
@@ -171,7 +172,7 @@ def follow_plan(plan: FitPlan, evaluate: Evaluate) -> GradientFit:
     for left in reversed(range(choice.n_left)):
         used, found, fitted = _first_found(plan, choice.smoother, components, evaluate)
         if left:
-            learned = plan.options.kind.components(found.sums, choice.smoother.power)
+            (learned,) = plan.options.kind.components(found.sums, choice.smoother.power)
             components = plan.yardstick.rescale(learned)
     n_components = plan.options.n_components
     return GradientFit(used, components, found, fitted, choice.n_iter, n_components, plan.dtype)
@@ -209,23 +210,11 @@ def _choose(
     if options.bandwidth is not None or len(rows) < CV_LEAST:
         n_iter = options.n_iter or 1
         return Choice(smoothers[len(smoothers) // 2], None, n_iter, n_left=n_iter)
-    kind = options.kind
-    return choose(
-        split_halves(
-            X,
-            targets,
-            rows,
-            options.n_neighbors,
-            random,
-            diagonal=kind.diagonal,
-            n_threads=options.blocks.n_threads,
-        ),
-        smoothers,
-        kind.powers if options.power is None else (options.power,),
-        n_iter,
-        lambda sums, power: yardstick.rescale(kind.components(sums, power)),
-        options.report,
-    )
+    kind, n_threads = options.kind, options.blocks.n_threads
+    how = {"n_neighbors": options.n_neighbors, "yardstick": yardstick, "n_threads": n_threads}
+    halves = split_halves(X, targets, rows, random, kind=kind, **how)
+    powers = kind.powers if options.power is None else (options.power,)
+    return choose(halves, smoothers, powers, n_iter, options.report)
 
 
 def _evaluation_rows(

@@ -95,12 +95,3 @@ def _leading_pairs(
     values, vectors = eigsh(operator, n_components, which="LA", v0=start, ncv=width, tol=1e-9)
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
-
-
-def without_self(ends: IntArray) -> IntArray:
-    """Return neighbours (n, k) of training rows from (n, k + 1) that hold the rows themselves."""
-    n, k = len(ends), ends.shape[1] - 1
-    itself = ends == np.arange(n)[:, None]
-    # Equal rows of lower number may have pushed a row off its own list; then the last goes.
-    itself[~itself.any(axis=1), k] = True
-    return ends[~itself].reshape(n, k)

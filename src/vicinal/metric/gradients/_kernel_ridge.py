@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from vicinal._threads import map_blocks
 from vicinal._types import FloatArray, IntArray
@@ -23,6 +23,8 @@ from ._sample import TILE, Sample, log_weights, prior, query_panel, tiles
 
 # Rows the solve, cubic in their number, is made for.
 MOST_ROWS = 5000
+# Times a solution in single precision is refined at most, and what may be left of the targets.
+_REFINEMENTS, _LEFT = 8, 1e-7
 
 
 def rows_to_solve_for(n_rows: int) -> IntArray:
@@ -46,9 +48,34 @@ def ridge_coefficients(sample: Sample, ridges: Sequence[float]) -> list[FloatArr
     found: list[FloatArray] = []
     for ridge in ridges:
         np.fill_diagonal(kernel, plain + ridge * noise)
-        factor = cho_factor(kernel, lower=True, check_finite=False)
-        found.append(cho_solve(factor, residuals, check_finite=False))
+        found.append(_solved(kernel, residuals))
     return found
+
+
+def _solved(matrix: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return A⁻¹B of a symmetric A ≻ 0 (n, n) and B (n, C), to double precision.
+
+    The factor is single, of half the cost, and what its solution leaves of B is solved for again;
+    where that does not get there, A being too near to a singular matrix, the factor is double.
+    """
+    try:
+        single = matrix.astype(np.float32, order="F")
+        factor = cho_factor(single, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return _double_solved(matrix, columns)
+    solution, left = np.zeros_like(columns), columns
+    for _ in range(_REFINEMENTS):
+        solution = solution + cho_solve(factor, left.astype(np.float32), check_finite=False)
+        left = columns - matrix @ solution
+        if np.abs(left).max() <= _LEFT * np.abs(columns).max():
+            return solution
+    return _double_solved(matrix, columns)
+
+
+def _double_solved(matrix: FloatArray, columns: FloatArray) -> FloatArray:
+    factor = cho_factor(matrix, lower=True, check_finite=False)
+    solution: FloatArray = cho_solve(factor, columns, check_finite=False)
+    return solution
 
 
 def ridge_gradients(rows: FloatArray, sample: Sample, coefficients: FloatArray) -> FloatArray:
@@ -82,7 +109,9 @@ def leave_one_out_errors(
     targets = targets - targets.mean(axis=0)
 
     def of_bandwidth(bandwidth: float) -> list[float]:
-        values, vectors = np.linalg.eigh(_gaussian(rows / bandwidth))
+        # Single precision: ridges are far above its rounding.
+        kernel = _gaussian(rows / bandwidth).astype(np.float32, order="F")
+        values, vectors = eigh(kernel, driver="evd", overwrite_a=True, check_finite=False)
         values = np.maximum(values, 0)
         turned, shares = vectors.T @ targets, vectors**2
         errors = []

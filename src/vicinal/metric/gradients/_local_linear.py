@@ -9,14 +9,18 @@ is Uᵀ(UUᵀ + λI)⁻¹y over the weighted, centred rows U (k, d).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from vicinal._kernels import _smoothing as kernels
 from vicinal._types import FloatArray, IntArray
 
 # Numbers a batch of neighbourhoods may hold.
 BATCH_ENTRIES = 2**22
+# From this size on a matrix is worth a call of its own.
+_BLOCKED = 64
 
 
 def neighbour_weights(squared_distances: FloatArray, kernel: int) -> FloatArray:
@@ -74,7 +78,7 @@ def _primal_slopes(
     covariance = centred.transpose(0, 2, 1) @ centred
     joint = centred.transpose(0, 2, 1) @ residuals
     ridged = _with_ridges(covariance, ridges, centred.shape[2])
-    return [np.linalg.solve(matrix, joint).transpose(0, 2, 1) for matrix in ridged]
+    return [_solved(matrices, joint).transpose(0, 2, 1) for matrices in ridged]
 
 
 def _dual_slopes(
@@ -82,7 +86,18 @@ def _dual_slopes(
 ) -> list[FloatArray]:
     gram = centred @ centred.transpose(0, 2, 1)
     ridged = _with_ridges(gram, ridges, centred.shape[2])
-    return [np.linalg.solve(matrix, residuals).transpose(0, 2, 1) @ centred for matrix in ridged]
+    return [_solved(matrices, residuals).transpose(0, 2, 1) @ centred for matrices in ridged]
+
+
+def _solved(matrices: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return A⁻¹B of symmetric A ≻ 0 (m, p, p) and B (m, p, C): by Cholesky where p is large."""
+    if matrices.shape[1] >= _BLOCKED:
+        with suppress(LinAlgError):
+            return np.stack(
+                [cho_solve(cho_factor(a), b) for a, b in zip(matrices, columns, strict=True)]
+            )
+    solution: FloatArray = np.linalg.solve(matrices, columns)
+    return solution
 
 
 def _with_ridges(

@@ -68,6 +68,11 @@ def check_options(
     told = {**told, **{name: _CHECKS[name](name, told[name]) for name in given}}
     if told["estimator"] == "auto" and isinstance(told["bandwidth"], float):
         raise ValueError("estimator='auto' chooses the bandwidth too; give one estimator.")
+    if told["local"] and kind.diagonal:
+        raise ValueError(
+            f"local=True ranks by outer products of gradients, which {learner} does not make; "
+            "take EGOP or EJOP."
+        )
     return Options(
         kind=kind,
         smoother=_check_smoother(told, n_features, n_columns),
@@ -152,15 +157,20 @@ def _check_step(step: Any, n_iter: int, n_features: int, n_columns: int) -> Any:
     return float(steps) if steps.ndim == 0 else steps
 
 
-def check_point_weights(sample_weight: Any, n_rows: int) -> tuple[FloatArray, float]:
-    """Return weights (n,) of mean 1, and what they were divided by."""
-    weights = check_weights(sample_weight, n_rows)
-    if sample_weight is None:
-        return np.ones(n_rows), 1.0
-    given = np.asarray(sample_weight, dtype=np.float64)
-    largest = float(given.max())  # apart, as the sum of huge weights overflows
-    scale = largest * float((given / largest).mean())
-    return np.ones(n_rows) if weights is None else weights, scale
+_LARGEST_WEIGHT = 1e100
+
+
+def check_point_weights(sample_weight: Any, n_rows: int) -> FloatArray:
+    """Return the weights (n,) as they are, 1 where none are given."""
+    check_weights(sample_weight, n_rows)
+    given = np.asarray(1 if sample_weight is None else sample_weight, np.float64)
+    largest = float(given.max())
+    if not 1 / _LARGEST_WEIGHT <= largest <= _LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight is up to {largest:g}, whose sums and products leave the range of "
+            "floats; rescale it."
+        )
+    return np.broadcast_to(given, n_rows)
 
 
 # What may be None, which leaves it open or out.

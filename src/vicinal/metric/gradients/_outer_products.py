@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.utils import ClassifierTags, Tags
 
-from vicinal._types import AnyArray
-from vicinal._validation import check_at_least_two_classes, check_target_input
+from vicinal._types import AnyArray, FloatArray
+from vicinal._validation import check_at_least_two_classes
 
 from ._base import GradientMetric
 from ._spectrum import MetricKind
@@ -63,6 +63,10 @@ _SHARED = """
         regression, the variance of the noise over that of f; None chooses.
     store_gradients : bool, default=False
         Keep ``gradients_``, which the intervals need.
+    local : bool, default=False
+        Let k-NN predictors with ``index="exact"`` take ten candidates a neighbour and rank them
+        again by the mean of this metric and the outer products of the gradients at the query and
+        at the candidate. Not for GradientWeights.
     random_state : int, RandomState or None
     block_size : int or None
         Evaluation points at a time: bounds memory. Default 256.
@@ -123,9 +127,8 @@ class EGOP(GradientMetric):
 
     _kind = MetricKind()
 
-    def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
-        X, y = check_target_input(self, X, y)
-        return X, real_targets(y)
+    def _targets(self, y: AnyArray, weights: FloatArray) -> Targets:
+        return real_targets(y, weights)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -165,11 +168,10 @@ class EJOP(GradientMetric):
     classes_: AnyArray
     _kind = MetricKind()
 
-    def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
-        X, y = check_target_input(self, X, y)
+    def _targets(self, y: AnyArray, weights: FloatArray) -> Targets:
         self.classes_, targets = class_targets(y)
         check_at_least_two_classes(self, self.classes_)
-        return X, targets
+        return targets
 
 
 @_shared_parameters
@@ -195,12 +197,11 @@ class GradientWeights(GradientMetric):
 
     _kind = MetricKind(diagonal=True, powers=(1.0, 2.0))
 
-    def _read(self, X: AnyArray, y: AnyArray) -> tuple[AnyArray, Targets]:
-        X, y = check_target_input(self, X, y)
+    def _targets(self, y: AnyArray, weights: FloatArray) -> Targets:
         if not is_multiclass(y):
-            return X, real_targets(y)
+            return real_targets(y, weights)
         self.classes_, targets = class_targets(y)
-        return X, targets
+        return targets
 
 
 def gradient_metric(y: Any, **parameters: Any) -> GradientMetric:

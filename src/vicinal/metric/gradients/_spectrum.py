@@ -33,12 +33,13 @@ class MetricKind:
     diagonal: bool = False
     powers: tuple[float, ...] = (0.5, 1.0)
 
-    def components(self, sums: GradientSums, power: float) -> FloatArray:
-        """Return D^{q/2}Vᵀ (d, d) or, in the order of the features, D^{q/2} (d,)."""
+    def components(self, sums: GradientSums, *powers: float) -> list[FloatArray]:
+        """Return D^{q/2}Vᵀ (d, d) or, in the order of the features, D^{q/2} (d,), by power."""
         if self.diagonal:
-            scaled = (sums.mean / sums.mean.max()) ** power
-            return np.sqrt(scaled / scaled.mean())
-        return metric_components(*spectrum(sums.mean), power)
+            scaled = [(sums.mean / sums.mean.max()) ** power for power in powers]
+            return [np.sqrt(each / each.mean()) for each in scaled]
+        found = spectrum(sums.mean)
+        return [metric_components(*found, power) for power in powers]
 
 
 def change_over(sums: GradientSums, length: float) -> float:

@@ -44,13 +44,16 @@ class Targets:
         return matrix
 
 
-def real_targets(y: AnyArray) -> Targets:
-    """Return y (n,), numbers or two classes, standardised; refuse a constant or more classes."""
+def real_targets(y: AnyArray, weights: FloatArray | None = None) -> Targets:
+    """Return y (n,), numbers or two classes, standardised; refuse a constant or more classes.
+
+    Mean and deviation are those of rows weighed by ``weights`` (n,), all above zero.
+    """
     y = _as_numbers(np.asarray(y))
     largest = float(np.abs(y).max())
     if largest > _LARGEST:
         raise ValueError(f"y holds values up to {largest:g}, whose squares overflow; rescale them.")
-    centred = y - y.mean()
+    centred = y - np.average(y, weights=weights)
     scale = float(np.abs(centred).max())
     if scale == 0 or not scale > 1e-12 * largest:
         raise ValueError(
@@ -59,7 +62,7 @@ def real_targets(y: AnyArray) -> Targets:
         )
     if scale * _LARGEST < 1:
         raise ValueError(f"y varies by no more than {scale:g}, whose squares vanish; rescale it.")
-    deviation = scale * float(np.std(centred / scale))
+    deviation = scale * float(np.sqrt(np.average((centred / scale) ** 2, weights=weights)))
     return Targets(centred / deviation, np.zeros(len(y), np.int64), 1, deviation)
 
 

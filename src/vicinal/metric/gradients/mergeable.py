@@ -20,7 +20,6 @@ from vicinal.index import ExactIndex
 
 from ._analytic import KernelSums, kernel_sums, softmax_gradients
 from ._base import GradientMetric
-from ._choice import CV_ROWS as ROWS_TO_CHOOSE_ON
 from ._evaluation import BLOCK_ROWS, Evaluated, fit_smoother, gradients_at
 from ._fit import GradientFit, follow_plan, plan_fit
 from ._kernel_ridge import rows_to_solve_for
@@ -31,6 +30,7 @@ from ._sample import COMPACT, Coordinates, make_sample
 from ._smoother import Smoother
 from ._sums import GradientSums, merge_all, sum_gradients
 from ._targets import Targets
+from ._trials import CV_ROWS as ROWS_TO_CHOOSE_ON
 
 __all__ = [
     "ROWS_TO_CHOOSE_ON",
@@ -117,7 +117,7 @@ class Neighbours:
 
 def read_input(estimator: GradientMetric, X: Any, y: AnyArray) -> tuple[Targets, Options]:
     """Let an estimator check rows, targets and its parameters as its ``fit`` would."""
-    X, targets = estimator._read(X, y)
+    X, targets, _ = estimator._read(X, y)
     return targets, estimator._options(X.shape[1], targets.n_columns)
 
 

@@ -195,6 +195,18 @@ class Fragments:
         powers = [planes.square().sum(dim=(1, 2)) for planes in self.all_planes()]
         return torch.cat(powers).T
 
+    def cross_spectrum(self) -> Tensor:
+        """Return Re Σ_m f_l^m conj(g_l^m) of each pair of fragments of a degree, (batch, n_pairs).
+
+        Degree by degree, the τ_l (τ_l + 1) / 2 pairs with g not before f, f running slowest.
+        """
+        parts = []
+        for planes in self.all_planes():
+            rows = planes.flatten(1, 2)
+            first, second = torch.triu_indices(len(rows), len(rows), device=self.device)
+            parts.append((rows[first] * rows[second]).sum(1))
+        return torch.cat(parts).T
+
     def norms(self) -> Tensor:
         """Return the norm of each fragment, degree by degree: (batch, n_channels)."""
         norms = [torch.linalg.vector_norm(planes, dim=(1, 2)) for planes in self.all_planes()]

@@ -110,23 +110,17 @@ def quaternion_to_matrix(quaternions: Tensor) -> Tensor:
 
 
 def _about_z(angle: Tensor) -> Tensor:
-    c, s, o, one = (
-        torch.cos(angle),
-        torch.sin(angle),
-        torch.zeros_like(angle),
-        torch.ones_like(angle),
-    )
+    c, s, o, one = _parts_of_turn(angle)
     return torch.stack([c, -s, o, s, c, o, o, o, one], dim=-1).unflatten(-1, (3, 3))
 
 
 def _about_y(angle: Tensor) -> Tensor:
-    c, s, o, one = (
-        torch.cos(angle),
-        torch.sin(angle),
-        torch.zeros_like(angle),
-        torch.ones_like(angle),
-    )
+    c, s, o, one = _parts_of_turn(angle)
     return torch.stack([c, o, s, o, one, o, -s, o, c], dim=-1).unflatten(-1, (3, 3))
+
+
+def _parts_of_turn(angle: Tensor) -> tuple[Tensor, ...]:
+    return torch.cos(angle), torch.sin(angle), torch.zeros_like(angle), torch.ones_like(angle)
 
 
 def floating_alike(*tensors: Tensor) -> tuple[Tensor, ...]:

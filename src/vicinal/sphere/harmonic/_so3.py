@@ -7,21 +7,22 @@ its Fourier matrices are one complex tensor (..., 2l+1, 2l+1) for each degree l,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import pi
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import pad
 
 from vicinal.sphere.harmonic._agreement import check_alike, check_degrees, check_finite
+from vicinal.sphere.harmonic._constant_tables import ConstantTables
 from vicinal.sphere.harmonic._grids import check_bandwidth, spherical_grid
 from vicinal.sphere.harmonic._rotations import euler_to_matrix
 from vicinal.sphere.harmonic._wigner import wigner_d_all
 
 
-class SO3Transform(nn.Module):
+class SO3Transform(ConstantTables):
     """The Fourier transform of functions on SO(3), and its inverse.
 
         G_l = (2l + 1) ∫ g(R) D^l(R) dμ(R),        g(R) = Σ_l Tr[G_l D^l(R)†]
@@ -62,19 +63,10 @@ class SO3Transform(nn.Module):
         check_bandwidth(bandwidth, l_max)
         self.bandwidth, self.l_max = int(bandwidth), int(l_max)
         self.grid_shape = (2 * self.bandwidth,) * 3
-        self._set_tables(torch.get_default_dtype(), torch.get_default_device())
+        self._set_tables()
 
-    def _set_tables(self, dtype: torch.dtype, device: torch.device) -> None:
-        for name, table in _tables(self.bandwidth, self.l_max).items():
-            self.register_buffer(name, table.to(device, dtype, copy=True), persistent=False)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> SO3Transform:
-        """Move to another precision or device; tables are rounded once, from double precision."""
-        before = self.analysis.dtype
-        super()._apply(fn, recurse)
-        if self.analysis.dtype != before and not self.analysis.is_meta:
-            self._set_tables(self.analysis.dtype, self.analysis.device)
-        return self
+    def _tables(self) -> dict[str, Tensor]:
+        return _tables(self.bandwidth, self.l_max)
 
     def rotations(self) -> Tensor:
         """Compute the grid as rotation matrices, shape (2b, 2b, 2b, 3, 3), in double precision."""

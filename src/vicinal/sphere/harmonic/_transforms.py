@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from vicinal.sphere.harmonic._agreement import check_alike, check_finite
+from vicinal.sphere.harmonic._constant_tables import ConstantTables
 from vicinal.sphere.harmonic._fragment_type import FragmentType
 from vicinal.sphere.harmonic._fragments import Fragments
 from vicinal.sphere.harmonic._grids import check_bandwidth, spherical_grid
@@ -20,7 +20,7 @@ _LARGEST_DENSE = 300_000  # entries of the one-product matrix; above it rings ar
 METHODS = ("auto", "dense", "separable")
 
 
-class SphericalTransform(nn.Module):
+class SphericalTransform(ConstantTables):
     """The spherical Fourier transform of signals on a grid, and its inverse.
 
         f̂_l^m = ∫ f conj(Y_l^m) sinθ dθ dφ,        f = Σ_lm f̂_l^m Y_l^m
@@ -79,20 +79,10 @@ class SphericalTransform(nn.Module):
         self.grid_shape = spherical_grid(bandwidth, grid).shape
         size = self.grid_shape[0] * self.grid_shape[1] * (l_max + 1) ** 2
         self.method = method if method != "auto" else _method_for(size, int(l_max))
-        self._set_tables(torch.get_default_dtype(), torch.get_default_device())
+        self._set_tables()
 
-    def _set_tables(self, dtype: torch.dtype, device: torch.device) -> None:
-        for name, table in _tables(self.bandwidth, self.l_max, self.grid, self.method).items():
-            real = dtype if table.is_floating_point() else table.dtype
-            self.register_buffer(name, table.to(device, real, copy=True), persistent=False)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> SphericalTransform:
-        """Move to another precision or device; tables are rounded once, from double precision."""
-        before = self.theta.dtype
-        super()._apply(fn, recurse)
-        if self.theta.dtype != before and not self.theta.is_meta:
-            self._set_tables(self.theta.dtype, self.theta.device)
-        return self
+    def _tables(self) -> dict[str, Tensor]:
+        return _tables(self.bandwidth, self.l_max, self.grid, self.method)
 
     def fragment_type(self, channels: int = 1) -> FragmentType:
         """Return the type of the coefficients of signals with so many channels."""

@@ -7,7 +7,7 @@
                     └─ Composition (linear regression) ───────────────────────────────┘
 
 `run_on_molecules` is what ``vicinal sphere train qm7`` calls for a fold, `predict_molecules` what
-``vicinal sphere predict`` calls for an XYZ file, `run_rivals` what ``--rivals`` adds.
+``vicinal sphere predict`` calls for an XYZ file, `run_rivals` what it fits besides.
 """
 
 from vicinal.sphere.molecules._experiment import (

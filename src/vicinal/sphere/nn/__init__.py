@@ -3,7 +3,7 @@
 .. code-block:: text
 
     Fragments ── ClebschGordanLayer ── norm ── … ──> Fragments ── Invariants ── head ──> scores
-                  │ products: _pairs (which), _product_numba | _torch | _reference (how)
+                  │ products: _pairs (which), _product_numba | _torch (how)
                   └ CovariantLinear (the residual's)
 
 `equivariance_error` measures how exactly any of them does; `save_network` and `load_network` keep

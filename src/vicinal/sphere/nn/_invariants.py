@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
 
-KINDS = ("scalars", "power")
+KINDS = ("scalars", "power", "cross")
 
 
 class Invariants(nn.Module):
@@ -22,9 +22,10 @@ class Invariants(nn.Module):
     ----------
     types : sequence of FragmentType
         One for each activation.
-    kind : {"scalars", "power"}
+    kind : {"scalars", "power", "cross"}
         "scalars": real and imaginary parts of the fragments of degree 0. "power": these, and
-        log(1 + Σ_m |f^m|² / (2l + 1)) of each fragment of a higher degree.
+        log(1 + Σ_m |f^m|² / (2l + 1)) of each fragment of a higher degree. "cross": these, and the
+        same of each pair of such fragments of one degree, with the sign of Re Σ_m f^m conj(g^m).
 
     Attributes
     ----------
@@ -38,7 +39,8 @@ class Invariants(nn.Module):
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}.")
         self.types = tuple(FragmentType(of) for of in types)
         self.kind = kind
-        higher = sum(of.n_channels - of[0] for of in self.types) if kind == "power" else 0
+        count = {"scalars": lambda t: 0, "power": lambda t: t, "cross": lambda t: t * (t + 1) // 2}
+        higher = sum(count[kind](t) for of in self.types for t in of.tau[1:])
         self.n_features = 2 * sum(of[0] for of in self.types) + higher
         if not self.n_features:
             raise ValueError(f"none of {list(self.types)} has fragments of degree 0.")
@@ -54,6 +56,9 @@ class Invariants(nn.Module):
         parts = [scalars(fragments) for fragments in activations]
         if self.kind == "power":
             parts += [torch.log1p(_mean_powers(fragments)) for fragments in activations]
+        if self.kind == "cross":
+            products = [_mean_products(fragments) for fragments in activations]
+            parts += [part.sign() * torch.log1p(part.abs()) for part in products]
         return torch.cat(parts, dim=1)
 
     def extra_repr(self) -> str:
@@ -71,3 +76,12 @@ def _mean_powers(fragments: Fragments) -> Tensor:
     sizes = [2 * l + 1 for l, t in enumerate(fragments.type.tau) if l for _ in range(t)]
     power = fragments.power_spectrum()[:, fragments.type[0] :]
     return power / power.new_tensor(sizes)
+
+
+def _mean_products(fragments: Fragments) -> Tensor:
+    """Return Re Σ_m f^m conj(g^m) / (2l + 1) of pairs of one degree, 1 and more, (batch, n)."""
+    tau = fragments.type.tau
+    counts = [t * (t + 1) // 2 for t in tau]
+    sizes = [2 * l + 1 for l, n in enumerate(counts) if l for _ in range(n)]
+    products = fragments.cross_spectrum()[:, counts[0] :]
+    return products / products.new_tensor(sizes)

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
-from vicinal.sphere.nn import _product_reference, _product_torch
+from vicinal.sphere.nn import _product_torch
 from vicinal.sphere.nn._linear import CovariantLinear
 from vicinal.sphere.nn._pairs import Pairing, make_pairing
 
-BACKENDS = ("auto", "numba", "torch", "reference")
+BACKENDS = ("auto", "numba", "torch")
 
 
 class ClebschGordanLayer(nn.Module):
@@ -37,10 +37,9 @@ class ClebschGordanLayer(nn.Module):
         CovariantLinear on the degrees they share.
     real : bool
         Real weights, and a factor i where l1 + l2 − l is odd: keeps f_l^{−m} = (−1)^m conj f_l^m.
-    backend : {"auto", "numba", "torch", "reference"}
-        "numba": compiled kernels for the CPU; "torch": plain operations, any device; "reference":
-        the formula as it stands, dense and slow; "auto": "numba" on the CPU, else "torch". All
-        give the same numbers to rounding.
+    backend : {"auto", "numba", "torch"}
+        "numba": compiled kernels for the CPU; "torch": plain operations, any device; "auto":
+        "numba" on the CPU, else "torch". Both give the same numbers to rounding.
 
     Attributes
     ----------
@@ -113,15 +112,10 @@ class ClebschGordanLayer(nn.Module):
                 f"the numba backend runs on the CPU, the fragments are on {fragments.device}: "
                 "use backend='auto'."
             )
-        if self.backend == "reference":
-            folded = fold(self.weight, self.pairing)
-            return _product_reference.multiply_and_mix(fragments, folded, self.pairing)
         if self.backend == "torch" or not on_cpu:
             folded = fold(self.weight, self.pairing)
             return _product_torch.multiply_and_mix(fragments, folded, self.pairing)
-        from vicinal.sphere.nn import (
-            _product_numba,  # numba is slow to import, and may not be needed
-        )
+        from vicinal.sphere.nn import _product_numba  # slow to import, and may not be needed
 
         return _product_numba.multiply_and_mix(fragments, self.weight, self.pairing)
 

@@ -37,6 +37,8 @@ from vicinal.sphere.training._plan import TrainingPlan, learning_rate_at
 from vicinal.sphere.training._processes import count_processes, process_rank, sum_over_processes
 
 CHECKPOINT_SECONDS = 30.0
+# A running mean with the usual tenth for the newest batch keeps half a percent of what was before.
+SETTLING_BATCHES = 50
 
 
 class Batches(Protocol):
@@ -198,6 +200,8 @@ class _Training:
             with self._timed():
                 loss = self._take_step(batches, chosen[self.at.step], n_steps)
             yield Step(self.at.epoch, self.at.step, n_steps, self.plan.n_epochs, loss, None)
+        with self._timed():
+            self._settle_average(batches, chosen[:n_steps])
         epoch = self._end_epoch(validation)
         yield Step(epoch.epoch, n_steps, n_steps, self.plan.n_epochs, epoch.loss, None, epoch)
 
@@ -206,7 +210,7 @@ class _Training:
         for group in self.optimiser.param_groups:
             progress = (at.epoch * n_steps + at.step) / (plan.n_epochs * n_steps)
             group["lr"] = learning_rate_at(plan, progress)
-        mine = rows.tensor_split(count_processes())[process_rank()]
+        mine = _share_of(rows)
         targets = batches.targets[mine]
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(_mix(_mix(plan.seed, at.epoch), at.step) + process_rank())
@@ -229,6 +233,23 @@ class _Training:
         self.optimiser.step()
         if self.average is not None:
             self.average.update_parameters(self.model)
+
+    def _settle_average(self, batches: Batches, chosen: Sequence[Tensor]) -> None:
+        """Give the averaged weights batch statistics of their own.
+
+        Those that come with them are of the newest weights, which spread their activations
+        otherwise. The epoch's last batches are enough for a running mean to forget.
+        """
+        if self.average is None:
+            return
+        settled = self.average.module.train()
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(_mix(self.plan.seed, self.at.epoch) + process_rank())
+            for rows in chosen[-SETTLING_BATCHES:]:
+                before = [buffer.clone() for buffer in settled.buffers()]
+                settled(batches.take(_share_of(rows)))
+                if all(map(torch.equal, before, settled.buffers())):
+                    break  # nothing of it follows the batches
 
     def _end_epoch(self, validation: Batches | None) -> Epoch:
         at, error = self.at, None
@@ -308,6 +329,11 @@ class _Pace:
 
 def _errors(history: Sequence[Epoch]) -> list[float]:
     return [epoch.validation_error for epoch in history if epoch.validation_error is not None]
+
+
+def _share_of(rows: Tensor) -> Tensor:
+    """The rows of a batch that fall to this process."""
+    return rows.tensor_split(count_processes())[process_rank()]
 
 
 def _mix(seed: int, epoch: int) -> int:

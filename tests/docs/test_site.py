@@ -17,8 +17,9 @@ import pytest
 import yaml
 
 import vicinal
+from vicinal.methods import METHODS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("guide/*.md"), *DOCS.glob("decisions/*.md")])
 TOLD_IN_CODE = [page for page in PAGES if ">>>" in page.read_text(encoding="utf-8")]
@@ -160,6 +161,11 @@ def test_every_method_cites_a_known_reference() -> None:
     keys = set(re.findall(r"^@\w+\{\s*([^,\s]+)", text, flags=re.MULTILINE))
     cited = {method.citation for method in list_methods() if method.citation}
     assert cited - keys == set()
+
+
+def test_the_page_on_comparing_names_every_method() -> None:
+    page = (DOCS / "guide" / "compare.md").read_text(encoding="utf-8")
+    assert [method.name for method in METHODS if f"`{method.name}`" not in page] == []
 
 
 def test_the_citation_file_names_this_version() -> None:

@@ -1,0 +1,211 @@
+"""What may not be what it seems: lines for a user to judge; nothing is changed by them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from math import lgamma, log
+from typing import Any
+
+import numpy as np
+
+from vicinal._types import AnyArray, FloatArray
+from vicinal.data.tables._columns import FEW_ROWS, Column, is_whole
+from vicinal.data.tables._numbers import NO_NUMBER
+from vicinal.data.tables._raw_table import quoted
+
+# What programs write where a number is missing.
+NINES = frozenset(sign * (10**digits - 1) for digits in range(2, 7) for sign in (-1, 1))
+# Beyond a tenth, copies move an error by points.
+MANY_COPIES = 0.1
+# A column that tells all classes by chance alone, in one table of so many.
+CHANCE = 1e-3
+MOST_NAMED = 5
+
+
+def list_doubts(
+    X: FloatArray, y: AnyArray, columns: Sequence[Column], classes: Sequence[Any], target: str
+) -> tuple[str, ...]:
+    """Return what a user should look at before a result is believed.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+        Codes into ``classes``, or numbers where there are none.
+    columns : sequence of Column
+        Those that became the features, in their order.
+    classes : sequence
+    target : str
+        What y is called.
+
+    Notes
+    -----
+    O(n log n) a column; beside the table, memory of a column and a number a row.
+    """
+    parts = list(_parts(X, columns))
+    numbers = [(column, part[:, 0]) for column, part in parts if column.kind == "number"]
+    categories = [column for column, _ in parts if column.kind == "category"]
+    counts = np.bincount(y, minlength=len(classes)) if classes else np.empty(0)
+    return (
+        *_doubt_target(target, y, classes, counts),
+        *_doubt_numbers(numbers),
+        *_doubt_categories(categories),
+        *_doubt_answers(parts, y, counts, target),
+        *_doubt_copies(X, y),
+    )
+
+
+def _parts(X: FloatArray, columns: Iterable[Column]) -> Iterator[tuple[Column, FloatArray]]:
+    start = 0
+    for column in columns:
+        end = start + len(column.features)
+        yield column, X[:, start:end]
+        start = end
+
+
+def _doubt_target(
+    target: str, y: AnyArray, classes: Sequence[Any], counts: AnyArray
+) -> Iterator[str]:
+    if not classes:
+        n_values = len(np.unique(y))
+        if n_values <= FEW_ROWS < len(y):
+            yield (
+                f"the {n_values} different numbers of {target!r} are taken for a quantity; as "
+                "classes they would be a classification (task)"
+            )
+        return
+    if len(classes) > FEW_ROWS and all(type(name) is int for name in classes):
+        yield (
+            f"the {len(classes)} whole numbers of {target!r} are taken for classes; as quantities "
+            "they would be a regression (task)"
+        )
+    if alike := _alike(classes):
+        yield f"the classes {quoted(alike, MOST_NAMED)} of {target!r} differ in capitals alone"
+    alone = [name for name, count in zip(classes, counts, strict=True) if count == 1]
+    if alone:
+        several = len(alone) > 1
+        yield (
+            f"{len(alone)} class{'es' * several} of {target!r} ({quoted(alone, MOST_NAMED)}) "
+            f"{'have' if several else 'has'} one row, so no other row can tell "
+            f"{'them' if several else 'it'}"
+        )
+
+
+def _alike(names: Iterable[Any]) -> list[str]:
+    """Return the texts that are another one in other capitals."""
+    groups = defaultdict(list)
+    for name in names:
+        if isinstance(name, str):
+            groups[name.casefold()].append(name)
+    return [name for group in groups.values() if len(group) > 1 for name in group]
+
+
+def _doubt_numbers(numbers: Sequence[tuple[Column, FloatArray]]) -> Iterator[str]:
+    unique: list[str] = []
+    copies: list[str] = []
+    first: dict[int, str] = {}
+    for column, values in numbers:
+        name, known = column.name, np.unique(values[~np.isnan(values)])
+        plain = not column.convention.unit  # what has a unit is a quantity
+        if plain and len(known) == len(values) > FEW_ROWS and is_whole(known):
+            unique.append(name)
+        for code in _codes_for_missing(known):
+            n = int(np.sum(values == code))
+            yield (
+                f"{name!r} is {code:g} in {n:,} row{'s' * (n > 1)}, far from all its other values: "
+                "leave those cells empty if it stands for a missing one"
+            )
+        original = first.setdefault(hash(values.tobytes()), name)
+        if original != name:
+            copies.append(f"{name!r} repeats {original!r}")
+    if unique:
+        holds = "hold" if len(unique) > 1 else "holds"
+        yield (
+            f"{quoted(unique, MOST_NAMED)} {holds} a different whole number in every row: leave "
+            "out what only tells rows apart (drop)"
+        )
+    if copies:
+        more = f" and {len(copies) - MOST_NAMED} more" if len(copies) > MOST_NAMED else ""
+        yield f"{', '.join(copies[:MOST_NAMED])}{more}, and so counts twice"
+
+
+def _codes_for_missing(known: FloatArray) -> Iterator[float]:
+    """Yield ends of the sorted values that are all nines, farther off than the others span."""
+    if len(known) < 3:
+        return
+    for end, near, others in ((known[0], known[1], known[1:]), (known[-1], known[-2], known[:-1])):
+        if end in NINES and abs(end - near) > np.ptp(others):
+            yield float(end)
+
+
+def _doubt_categories(columns: Iterable[Column]) -> Iterator[str]:
+    for column in columns:
+        words = [c for c in column.categories if c.lower() in NO_NUMBER]
+        if words and "+" not in column.categories:
+            yield (
+                f"{column.name!r} takes {quoted(words, MOST_NAMED)} for values like any other: "
+                "leave those cells empty if they are missing"
+            )
+        if alike := _alike(column.categories):
+            yield f"{quoted(alike, MOST_NAMED)} of {column.name!r} differ in capitals alone"
+
+
+def _doubt_answers(
+    parts: Sequence[tuple[Column, FloatArray]], y: AnyArray, counts: AnyArray, target: str
+) -> list[str]:
+    """Say which columns give the target away."""
+    if len(y) <= FEW_ROWS:
+        return []
+    if len(counts) == 0:
+        names = [c.name for c, part in parts if c.kind == "number" and _follows(part[:, 0], y)]
+        what = "but for unit and zero point"
+    else:
+        # Of all ways to lay out the classes over n rows, those that k groups of rows could tell.
+        ways = lgamma(len(y) + 1) - sum(lgamma(count + 1) for count in counts)
+        free = (log(CHANCE) - log(len(parts)) + ways) / log(len(counts))
+        names = [column.name for column, part in parts if _tells(column, part, y, free)]
+        what = "in every row"
+    if not names:
+        return []
+    tell = "tells" if len(names) == 1 else "tell, each alone,"
+    return [
+        f"{quoted(names, MOST_NAMED)} {tell} {target!r} {what}: leave out what is made from it or "
+        "known only after it (drop)"
+    ]
+
+
+def _follows(values: FloatArray, y: AnyArray) -> bool:
+    x, z = values - values.mean(), y - y.mean()
+    scale = np.sqrt((x @ x) * (z @ z))
+    return bool(np.isfinite(scale) and scale > 0 and abs(x @ z) >= (1 - 1e-9) * scale)
+
+
+def _tells(column: Column, part: FloatArray, y: AnyArray, most_groups: float) -> bool:
+    """Say whether each value, or each of as many ranges as classes, holds one class alone."""
+    if column.kind == "category":
+        if part.shape[1] > most_groups or np.isnan(part).any():
+            return False
+        group = part.argmax(axis=1)
+    else:
+        if len(np.unique(y)) > most_groups:
+            return False
+        group = part[:, 0]
+    order = np.lexsort((y, group))
+    changes = y[order][1:] != y[order][:-1]
+    same = group[order][1:] == group[order][:-1]
+    if (changes & same).any() or np.isnan(part).any():
+        return False
+    return column.kind == "category" or int(changes.sum()) < len(np.unique(y))
+
+
+def _doubt_copies(X: FloatArray, y: AnyArray) -> list[str]:
+    n = len(y)
+    rows = zip(X, y.tolist(), strict=True)
+    n_copies = n - len({hash((row.tobytes(), answer)) for row, answer in rows})
+    if n_copies <= MANY_COPIES * n:
+        return []
+    return [
+        f"{n_copies:,} of {n:,} rows repeat an earlier one, answer included: where they are copies "
+        "of one case, remove them or keep them together (groups), or every error is flattered"
+    ]

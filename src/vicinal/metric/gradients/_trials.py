@@ -1,0 +1,187 @@
+"""What a smoother is worth: a metric learned from one half of the rows predicts the other.
+
+    smoothers ─▶ families ─▶ half_sums ─▶ metrics, one a power ─▶ k-NN errors ─▶ Trial
+
+Errors are kept row by row: two trials are told apart by the mean of their differences in units of
+its standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.index import ExactIndex
+
+from ._candidates import affordable_points
+from ._evaluation import Blocks, evaluate, fit_smoother
+from ._sample import apply
+from ._smoother import Smoother
+from ._spectrum import MetricKind, change_over
+from ._sums import GradientSums
+from ._targets import Targets
+from ._yardstick import Yardstick
+
+# Rows the choice looks at, and the fewest it makes sense with.
+CV_ROWS, CV_LEAST = 2000, 24
+# Mean squared change of f over a bandwidth, in variances of y, below which nothing was near.
+_NOTHING_NEAR = 1e-12
+# A quick trial: points gradients are estimated at, and rows that are predicted.
+_FEW_POINTS, _FEW_TESTS = 256, 400
+# Multiplications gradients of one half may take, and points they are estimated at in any case.
+_HALF_BUDGET, _HALF_LEAST = 1e9, 128
+_FEW_BUDGET, _FEW_LEAST = 3e8, 64
+
+Starts = tuple[FloatArray | None, ...]
+
+
+def rows_to_choose_on(X: AnyArray, targets: Targets, random: np.random.RandomState) -> IntArray:
+    """Return at most CV_ROWS random rows, in an order that does not depend on theirs."""
+    rows = np.arange(len(X))
+    if len(rows) > CV_ROWS:
+        rows = np.sort(random.permutation(rows)[:CV_ROWS])
+    # By target, then by distance from the mean: a rotation leaves the order, so the halves, alone.
+    chosen = np.asarray(X[rows], np.float64)
+    norms = np.linalg.norm(chosen - chosen.mean(axis=0), axis=1)
+    norms = np.round(norms / max(norms.max(), np.finfo(np.float64).tiny), 9)
+    order: IntArray = np.lexsort((*chosen.T, norms, targets.values[rows], targets.codes[rows]))
+    return rows[order]
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The data a smoother is chosen on, each half predicted from the other, and the metric's kind.
+
+    ``yardstick`` is what the metrics are scaled by before distances are measured in them.
+    """
+
+    X: AnyArray
+    targets: Targets
+    folds: tuple[tuple[IntArray, IntArray], ...]
+    n_neighbors: int
+    kind: MetricKind
+    yardstick: Yardstick
+    n_threads: int = 1
+
+
+def split_halves(
+    X: AnyArray, targets: Targets, rows: IntArray, random: np.random.RandomState, **how: Any
+) -> Halves:
+    """Return two random halves of the given rows."""
+    rows = random.permutation(rows)
+    first, second = rows[::2], rows[1::2]
+    return Halves(X, targets, ((first, second), (second, first)), **how)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A smoother and a power, what they learned on each half, and the errors row by row."""
+
+    smoother: Smoother
+    sums: tuple[GradientSums, ...]
+    components: tuple[FloatArray, ...]
+    errors: FloatArray
+
+    @property
+    def error(self) -> float:
+        """The mean error."""
+        return float(self.errors.mean())
+
+    def is_behind(self, other: Trial, by: float) -> bool:
+        """Return whether the error is larger than another's by so many standard errors."""
+        gaps = self.errors - other.errors
+        return bool(gaps.mean() > by * gaps.std() / np.sqrt(len(gaps)))
+
+
+def try_all(
+    halves: Halves, smoothers: Sequence[Smoother], starts: Starts, *, few: bool = False
+) -> list[Trial]:
+    """Return a trial of every smoother that finds gradients; with ``few`` a quick one."""
+    folds = range(1 if few else len(halves.folds))
+    by_fold = [half_sums(halves, fold, smoothers, starts[fold], few=few) for fold in folds]
+    trials = []
+    for key, alike in _but_for_powers(smoothers).items():
+        sums = tuple(found[key] for found in by_fold)
+        if not all(found_gradients(part, alike[0], halves.targets.scale) for part in sums):
+            continue
+        powers = [smoother.power for smoother in alike]
+        by_power = zip(*(halves.kind.components(part, *powers) for part in sums), strict=True)
+        for smoother, maps in zip(alike, by_power, strict=True):
+            errors = [prediction_errors(maps[fold], halves, fold, few=few) for fold in folds]
+            trials.append(Trial(smoother, sums, maps, np.concatenate(errors)))
+    return trials
+
+
+def prediction_errors(
+    components: FloatArray, halves: Halves, fold: int, *, few: bool = False
+) -> FloatArray:
+    """Return the squared k-NN error of each row of one half predicted from the other.
+
+    For classes it is the Brier score of the neighbours' shares, which tells metrics apart
+    where the counts of wrong votes tie.
+    """
+    train, test = halves.folds[fold]
+    test = test[:_FEW_TESTS] if few else test
+    rows = [apply(components, np.asarray(halves.X[part], np.float64)) for part in (train, test)]
+    k = min(halves.n_neighbors, len(train))
+    _, indices = ExactIndex(rows[0], n_jobs=halves.n_threads).query(rows[1], k)
+    columns = halves.targets.columns()
+    # Sorted, so that metrics under which the same rows are near tie to the last bit: by rounding,
+    # which no standard error covers, one would seem behind the other.
+    near = np.sort(columns[train][indices], axis=1)
+    errors: FloatArray = (near.mean(axis=1) - columns[test]) ** 2
+    return errors.sum(axis=1)
+
+
+def half_sums(
+    halves: Halves,
+    fold: int,
+    smoothers: Sequence[Smoother],
+    components: FloatArray | None,
+    *,
+    few: bool = False,
+) -> dict[Any, GradientSums]:
+    """Return the sums on the training half, of smoothers but for powers, work shared."""
+    train, _ = halves.folds[fold]
+    X, targets = halves.X[train], halves.targets.take(train)
+    budget = (_FEW_BUDGET, _FEW_LEAST) if few else (_HALF_BUDGET, _HALF_LEAST)
+    blocks, flat = Blocks(n_threads=halves.n_threads), np.ones(len(X))
+    found: dict[Any, GradientSums] = {}
+    for family in families(smoothers):
+        fitted = fit_smoother(X, targets, *family.values(), components=components)
+        points = affordable_points(fitted.smoothers[0], (*X.shape, targets.n_columns), *budget)
+        at = slice(min(points, _FEW_POINTS) if few else points)
+        how = {"own": True, "diagonal": halves.kind.diagonal}
+        parts = evaluate(X[at], flat[at], fitted, blocks, **how)
+        found.update({key: part.sums for key, part in zip(family, parts, strict=True)})
+    return found
+
+
+def _but_for_powers(smoothers: Sequence[Smoother]) -> dict[Any, list[Smoother]]:
+    """Return the smoothers by what their gradients depend on."""
+    groups: dict[Any, list[Smoother]] = {}
+    for each in smoothers:
+        step = np.ravel(each.step).tolist() if each.step is not None else [None]
+        key = (each.estimator, each.bandwidth, each.n_local, each.ridge, *step)
+        groups.setdefault(key, []).append(each)
+    return groups
+
+
+def families(smoothers: Sequence[Smoother]) -> list[dict[Any, Smoother]]:
+    """Return the smoothers, but for powers, in groups whose gradients are estimated together."""
+    groups: dict[Any, dict[Any, Smoother]] = {}
+    for key, (first, *_) in _but_for_powers(smoothers).items():
+        any_length = first.estimator in ("analytic", "local-linear")
+        length = None if any_length else first.bandwidth
+        groups.setdefault((first.estimator, length), {})[key] = first
+    return list(groups.values())
+
+
+def found_gradients(sums: GradientSums, smoother: Smoother, target_scale: float) -> bool:
+    """Return whether f changes at all within a bandwidth; else hardly any rows are that near."""
+    change = change_over(sums, smoother.bandwidth / target_scale)
+    return bool(np.isfinite(change) and change > _NOTHING_NEAR)

@@ -1,0 +1,96 @@
+"""Networks for shapes, each with the rays it reads and the training that suits it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from vicinal.sphere.harmonic import FragmentType
+from vicinal.sphere.nn import ClebschGordanNet
+from vicinal.sphere.shapes._channels import CHANNELS
+from vicinal.sphere.training import TrainingPlan
+
+
+@dataclass(frozen=True)
+class ShapePreset:
+    """A named network on shapes.
+
+    ``bandwidth`` and ``l_max`` say how finely a mesh is read, ``stretch`` how much training meshes
+    are stretched along random axes, anew each epoch: the spread of the logarithms of the factors.
+    """
+
+    name: str
+    title: str
+    bandwidth: int
+    l_max: int
+    stretch: float
+    network: dict[str, Any]
+    plan: TrainingPlan
+
+    def build(self, n_outputs: int) -> ClebschGordanNet:
+        """Return the network with random weights."""
+        settings = {**self.network, "hidden": [FragmentType(of) for of in self.network["hidden"]]}
+        type_in = FragmentType.uniform(len(CHANNELS), self.l_max)
+        return ClebschGordanNet(type_in, n_outputs=n_outputs, **settings)
+
+
+def _grow(l_max: int, n_channels: int, n_layers: int) -> tuple[tuple[int, ...], ...]:
+    return ((n_channels,) * (l_max + 1),) * n_layers
+
+
+_PRESETS = (
+    ShapePreset(
+        "cross",
+        "two product layers, spectra of all pairs of channels, stretched meshes",
+        bandwidth=20,
+        l_max=14,
+        stretch=0.35,
+        network={
+            "hidden": ((16, 8, 8, 8, 6, 6, 4, 4, 4), (24, 8, 6, 6, 4)),
+            "pairs": "unordered",
+            "normalisation": "batch",
+            "invariants": "cross",
+            "residual": True,
+            "real": True,
+            "width": 256,
+            "dropout": 0.3,
+        },
+        plan=TrainingPlan(
+            n_epochs=60,
+            batch_size=50,
+            learning_rate=3e-3,
+            schedule="one-cycle",
+            weight_decay=0.0,
+        ),
+    ),
+    ShapePreset(
+        "thesis",
+        "residual blocks of growing degree as published: 8, then 10, 12 and 14",
+        bandwidth=32,
+        l_max=8,
+        stretch=0.2,
+        network={
+            "hidden": (*_grow(8, 10, 3), *_grow(10, 8, 2), *_grow(12, 8, 2), *_grow(14, 8, 2)),
+            "pairs": "unordered",
+            "normalisation": "both",
+            "invariants": "scalars",
+            "residual": True,
+            "width": 256,
+        },
+        plan=TrainingPlan(n_epochs=15, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
+    ),
+)
+
+
+def get_shape_preset(name: str) -> ShapePreset:
+    """Return the preset of a name."""
+    for preset in _PRESETS:
+        if preset.name == name:
+            return preset
+    known = ", ".join(preset.name for preset in _PRESETS)
+    raise ValueError(f"no preset {name!r} for shapes; there are {known}.")
+
+
+def list_shape_presets() -> tuple[ShapePreset, ...]:
+    """Return all presets."""
+    return _PRESETS
