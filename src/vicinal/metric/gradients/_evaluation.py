@@ -150,7 +150,7 @@ def _local_slopes(rows: FloatArray, fitted: FittedSmoother) -> list[FloatArray]:
     found: dict[Smoother, FloatArray] = {}
     for k in set(counts.values()):
         alike = [each for each in smoothers if counts[each] == k]
-        near = (indices[:, :k], squared[:, :k], samples, columns, sample.weights)
+        near: tuple[Any, ...] = (indices[:, :k], squared[:, :k], samples, columns, sample.weights)
         slopes = slopes_at(*near, [each.ridge for each in alike], COMPACT[smoothers[0].kernel])
         found.update(zip(alike, slopes, strict=True))
     return [found[each] for each in smoothers]
