@@ -143,14 +143,14 @@ def _local_slopes(rows: FloatArray, fitted: FittedSmoother) -> list[FloatArray]:
     if smoothers[0].n_local is None:
         return _slopes_within(rows, fitted, [each.ridge for each in smoothers])
     # Single precision will do, as it does for distances, unless rows lie far from their middle.
-    dtype = np.float64 if sample.clamp else np.float32
+    dtype: Any = np.float64 if sample.clamp else np.float32
     samples, columns = sample.rows.astype(dtype), sample.targets.columns().astype(dtype)
     counts = {each: min(each.n_local or 2, len(sample.panel)) for each in smoothers}
     squared, indices = fitted.index.query(rows, max(counts.values()))
     found: dict[Smoother, FloatArray] = {}
     for k in set(counts.values()):
         alike = [each for each in smoothers if counts[each] == k]
-        near: tuple[Any, ...] = (indices[:, :k], squared[:, :k], samples, columns, sample.weights)
+        near = (indices[:, :k], squared[:, :k], samples, columns, sample.weights)
         slopes = slopes_at(*near, [each.ridge for each in alike], COMPACT[smoothers[0].kernel])
         found.update(zip(alike, slopes, strict=True))
     return [found[each] for each in smoothers]
