@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test test-oldest lint docs bench dist clean
+.PHONY: demo test test-oldest lint docs bench fuzz dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/vicinal compare waveform --methods lda,mlng --k 5 --out demo-run
@@ -35,6 +35,10 @@ dist: $(VENV)/bin/python
 	$(PYTHON) -m venv $(VENV)-wheel
 	$(VENV)-wheel/bin/python -m pip --disable-pip-version-check install --quiet dist/*.whl
 	$(VENV)-wheel/bin/vicinal compare wine --methods lda --out $(VENV)-wheel/run --no-report
+
+# Hostile files and numbers, for five minutes; FUZZ_ARGS="models --seconds 60 --seed 7".
+fuzz: $(VENV)/.test
+	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

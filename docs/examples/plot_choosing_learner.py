@@ -20,7 +20,7 @@ learners = {
     "LMNN": LMNN(random_state=0),
     "MLNG": MLNG(random_state=0),
 }
-found = compare(X[:600], y[:600], methods=list(learners.values()), k=5)
+found = compare(X[:450], y[:450], methods=list(learners.values()), k=5)
 plot_errors(found)
 plt.show()
 

@@ -13,16 +13,30 @@ from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from vicinal._disguises import (
+    read_numbers,
+    refuse_disguises,
+    refuse_extremes,
+    refuse_far_queries,
+    refuse_long_whole_numbers,
+    refuse_strange_labels,
+    widen,
+)
 from vicinal._types import AnyArray, FloatArray, IntArray
 
 FLOATS = (np.float64, np.float32)
-# Learners multiply squares with squares; the fourth powers of values beyond leave float64.
-LARGEST_VALUE, SMALLEST_VALUE = 1e75, 1e-75
 _BLOCK = 4096
+# Weights that are less than this part of the largest count as zero: their products vanish.
+_LEAST_WEIGHT = 1e-100
 
 
-def check_transform_input(estimator: Any, X: AnyArray, *, accept_sparse: bool = True) -> AnyArray:
-    """Check X against what ``fit`` saw (columns, names, finiteness)."""
+def check_transform_input(
+    estimator: Any, X: AnyArray, *, accept_sparse: bool = True, any_scale: bool = False
+) -> AnyArray:
+    """Check X against what ``fit`` saw (columns, names, finiteness).
+
+    ``any_scale`` lets values through that no learned map keeps in the range of floats.
+    """
     refuse_disguises(X)
     checked: AnyArray = validate_data(
         estimator,
@@ -31,7 +45,10 @@ def check_transform_input(estimator: Any, X: AnyArray, *, accept_sparse: bool = 
         dtype=list(FLOATS),
         accept_sparse="csr" if accept_sparse else False,
     )
-    return checked
+    if any_scale:
+        return checked
+    refuse_far_queries(checked)
+    return widen(checked)
 
 
 def name_columns(estimator: Any, X: AnyArray) -> Any:
@@ -75,17 +92,18 @@ def check_classification_input(
     """
     refuse_distributed(estimator, X, y)
     refuse_disguises(X, y)
+    refuse_strange_labels(y)
     X, y = validate_data(
         estimator,
         X,
         y,
         reset=reset,
         dtype=list(FLOATS),
+        order="C",
         accept_sparse="csr" if accept_sparse else False,
     )
     check_classification_targets(y)
-    if not any_scale:
-        refuse_extremes(X)
+    X = X if any_scale else _in_range(X)
     _note_spread(estimator, X)
     classes, codes = np.unique(y, return_inverse=True)
     return X, classes, codes.astype(np.int64)
@@ -142,21 +160,24 @@ def check_regression_input(
     """
     refuse_distributed(estimator, X, y)
     refuse_disguises(X, y)
+    refuse_long_whole_numbers(y, "y")
     y = _as_numbers(y)
     X, y = validate_data(
         estimator,
         X,
         y,
         dtype=list(FLOATS),
+        order="C",
         accept_sparse="csr" if accept_sparse else False,
         multi_output=True,
         y_numeric=True,
     )
+    y = y.astype(np.float64)
     if not any_scale:
-        refuse_extremes(X)
+        X = _in_range(X)
         refuse_extremes(y.reshape(len(y), -1), "y")
     _note_spread(estimator, X)
-    return X, y.astype(np.float64)
+    return X, y
 
 
 def check_plain_input(estimator: Any, X: AnyArray) -> AnyArray:
@@ -172,81 +193,42 @@ def check_plain_dense_input(estimator: Any, X: AnyArray) -> FloatArray:
     """Return dense X of two rows or more as floats, for a learner that needs no target."""
     refuse_distributed(estimator, X)
     refuse_disguises(X)
-    checked: FloatArray = validate_data(estimator, X, dtype=list(FLOATS), ensure_min_samples=2)
-    refuse_extremes(checked)
-    return checked
+    checked: FloatArray = validate_data(
+        estimator, X, dtype=list(FLOATS), order="C", ensure_min_samples=2
+    )
+    return _in_range(checked)
 
 
 def check_target_input(estimator: Any, X: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Return dense X as floats and y (n,) as it is: numbers or class names."""
     refuse_distributed(estimator, X, y)
     refuse_disguises(X, y)
-    X, y = validate_data(estimator, X, y, dtype=list(FLOATS))
-    refuse_extremes(X)
+    y = _as_numbers(y)
+    refuse_strange_labels(y)
+    X, y = validate_data(estimator, X, y, dtype=list(FLOATS), order="C")
+    X = _in_range(X)
     _note_spread(estimator, X)
     return X, y
 
 
-def refuse_disguises(X: Any, y: Any = None) -> None:
-    """Refuse arrays whose numbers would be read as something else than they say.
-
-    NumPy turns masked entries, dates and whole numbers beyond 2⁵³ into floats without a word.
-    """
-    for name, value in (("X", X), ("y", y)):
-        kinds = _dtypes(value)
-        if isinstance(value, np.ma.MaskedArray):
-            raise ValueError(
-                f"{name} is a masked array: fill or drop what is masked ({name}.filled(...))."
-            )
-        if name == "y" and issparse(value):
-            raise ValueError("y is sparse; pass y.toarray().")
-        if name == "X" and any(kind.kind in "mM" for kind in kinds):
-            raise ValueError("X holds dates or durations; turn them into numbers first.")
-        if name == "X" and any(kind.kind in "iu" and kind.itemsize == 8 for kind in kinds):
-            _refuse_long_whole_numbers(value)
-
-
-def _dtypes(value: Any) -> list[Any]:
-    """Return the NumPy dtypes of an array, a sparse matrix or the columns of a frame."""
-    kinds = list(value.dtypes) if hasattr(value, "columns") else [getattr(value, "dtype", None)]
-    return [kind for kind in kinds if isinstance(kind, np.dtype)]
-
-
-def _refuse_long_whole_numbers(X: Any) -> None:
-    numbers = X.data if issparse(X) else X
-    if hasattr(X, "columns"):
-        numbers = X.select_dtypes("integer").to_numpy()
-    if numbers.size and max(-int(numbers.min()), int(numbers.max())) > 2**53:
-        raise ValueError(
-            "X holds whole numbers beyond 2**53, which floats cannot tell apart; leave out "
-            "identifiers, or subtract a common offset."
-        )
-
-
-def refuse_extremes(X: Any, name: str = "X") -> None:
-    """Refuse columns whose largest value is so large or so small that its powers leave float64."""
-    columns = np.asarray(abs(X).max(axis=0).toarray() if issparse(X) else np.abs(X).max(axis=0))
-    columns = columns.astype(np.float64).ravel()
-    extreme = (columns > LARGEST_VALUE) | ((columns > 0) & (columns < SMALLEST_VALUE))
-    if extreme.any():
-        column = int(np.argmax(extreme))
-        raise ValueError(
-            f"{name} holds values of size {columns[column]:.3g} in column {column}, whose powers "
-            "leave the range of floats; rescale it (StandardScaler needs this, too: divide by a "
-            "constant first)."
-        )
+def _in_range(X: AnyArray) -> AnyArray:
+    """Return rows whose powers are floats, the narrow ones of float32 as float64."""
+    refuse_extremes(X)
+    wide: AnyArray = widen(X)
+    return wide
 
 
 def _as_numbers(y: Any) -> Any:
-    """Return targets given as objects as floats; None among them, like NaN, is missing."""
+    """Return targets as they are, but for dates, None and whole numbers that floats round."""
     given = np.asarray(y)
     if given.dtype.kind in "mM":
         raise ValueError("y holds dates or durations; turn them into numbers first.")
-    if given.dtype.kind != "O" or y is None:  # a missing y is told of by scikit-learn
-        return y
-    missing = np.flatnonzero([value is None for value in given.ravel()])
-    if len(missing):
-        raise ValueError(f"y contains None, first in row {missing[0]}; drop rows without a target.")
+    if given.dtype.kind == "O" and y is not None:  # a missing y is told of by scikit-learn
+        missing = np.flatnonzero([value is None for value in given.ravel()])
+        if len(missing):
+            raise ValueError(
+                f"y contains None, first in row {missing[0]}; drop rows without a target."
+            )
     return y
 
 
@@ -342,7 +324,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Return weights of mean 1, or None for equal weights."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = read_numbers("sample_weight", sample_weight)
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
@@ -351,8 +333,9 @@ def check_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
         raise ValueError("sample_weight must be finite, not negative and not all zero.")
     if np.all(weights == weights[0]):
         return None
-    scaled: FloatArray = weights / weights.mean()
-    return scaled
+    scaled: FloatArray = weights / weights.max()  # first, or the sum of huge ones overflows
+    scaled[scaled < _LEAST_WEIGHT] = 0.0
+    return scaled / scaled.mean()
 
 
 def check_costs(costs: Any, n_classes: int, *, spare: bool = False) -> FloatArray:

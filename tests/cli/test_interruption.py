@@ -21,6 +21,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from vicinal.cli import main
+from vicinal.cli._console import explain_stop, make_console
 
 LEARNERS = Path(__file__).parents[1] / "runs"
 KILLS = int(os.environ.get("VICINAL_KILLS", "2"))
@@ -182,3 +183,56 @@ def test_a_disk_that_fills_up_at_the_very_end_still_shows_the_table(
     assert "wine.csv: 178 rows" in said.out
     assert "No space left on device" in said.err
     assert len(measurements("run")) == 2
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_kill_before_anything_is_begun_leaves_a_word(monkeypatch, capsys, name):
+    number = signal.Signals[name]
+    before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP)}
+    monkeypatch.setattr("vicinal.cli.app", lambda: os.kill(os.getpid(), number))
+    try:
+        with pytest.raises(SystemExit) as leaving:
+            main()
+    finally:
+        for n, handler in before.items():
+            signal.signal(n, handler)
+    assert leaving.value.code == 128 + number
+    assert capsys.readouterr().err == f"stopped ({name}).\n"
+
+
+def test_a_signal_that_the_caller_shut_out_stays_unheard():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        with explain_stop(make_console(stderr=True), Path("run")):
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_result_whose_reader_has_left_is_written_all_the_same(command, tmp_path):
+    folder = tmp_path / "run"
+    reader, writer = os.pipe()
+    os.close(reader)
+    command[command.index(METHODS)] = "lda"
+    process = subprocess.run(
+        [*command, "--out", str(folder), "--no-report"],
+        cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.close(writer)
+    assert process.returncode == 0, process.stderr
+    assert "Traceback" not in process.stderr
+    assert len(results(folder)) == 4
+
+
+def test_progress_that_nobody_reads_stops_the_run_without_a_word():
+    reader, writer = os.pipe()
+    os.close(reader)
+    code = (
+        "from pathlib import Path; from vicinal.cli._console import *; c = make_console("
+        "stderr=True)\nwith explain_stop(c, Path('run')): c.print('one'); print('went on')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], stderr=writer, stdout=subprocess.PIPE)
+    os.close(writer)
+    assert done.returncode != 0
+    assert done.stdout == b""

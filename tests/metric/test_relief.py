@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from tests.oracles import relief
 
 from vicinal import ReliefF
-from vicinal._validation import LARGEST_VALUE, SMALLEST_VALUE
+from vicinal._disguises import LARGEST_VALUE, SMALLEST_VALUE
 from vicinal.metric._relief import diagonal_map
 from vicinal.metric.starts import feature_scale, relieff_weights
 

@@ -21,6 +21,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
@@ -812,3 +813,35 @@ def test_an_index_of_faiss_is_built_only_from_known_parts_of_a_size_the_rows_all
 
     with pytest.raises(ValueError, match="no index is built"):
         load_model(_rewrite(tmp_path / "m.vicinal", edit))
+
+
+def test_a_model_of_sparse_rows_survives_the_round_trip(tmp_path):
+    X, y = _points()
+    rows = csr_matrix(np.maximum(X, 0))
+    model = KNNClassifier(3).fit(rows, y)
+    save_model(model, tmp_path / "m.vicinal")
+    found = load_model(tmp_path / "m.vicinal").kneighbors(rows)
+    for mine, theirs in zip(model.kneighbors(rows), found, strict=True):
+        assert mine.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"_index": None}, {"n_features_in_": 4096}, {"n_features_in_": 2**60}, {"weights": "sum"}],
+    ids=str,
+)
+def test_a_model_that_cannot_answer_is_refused_at_load(saved, values):
+    def edit(structure: Any, members: Any) -> None:
+        _predictor(structure).update(values)
+
+    with pytest.raises(ValueError, match="can be trusted"):
+        load_model(_rewrite(saved, edit))
+
+
+@pytest.mark.parametrize("content", [3, {"type": "vicinal.rivals:LDA", "state": {}}], ids=str)
+def test_what_is_no_fitted_model_is_refused_at_load(saved, content):
+    def edit(structure: Any, members: Any) -> None:
+        structure["model"] = content
+
+    with pytest.raises(ValueError, match="can be trusted"):
+        load_model(_rewrite(saved, edit))

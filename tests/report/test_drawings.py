@@ -268,3 +268,17 @@ def test_names_from_a_file_are_escaped(
     page = render_page(replace(wine_comparison, exhibits=(evil,)))
     for tag in ("<script>x", "<i>y", "<u>0</u>"):
         assert tag not in page
+
+
+def test_values_of_one_column_are_added_up(make_exhibit: Callable[..., Exhibit]) -> None:
+    names = ("size", "colour=green", "colour=red")
+    exhibit = make_exhibit(
+        relevance=np.array([0.4, 0.35, 0.25]),
+        feature_names=names,
+        columns=("size", "colour", "colour"),
+    )
+    plot = draw_relevance(exhibit)
+    assert plot is not None
+    assert "Most relevant: colour (60\u00a0%) and size (40\u00a0%)" in plot.svg
+    assert "of 2\u00a0columns" in plot.caption
+    assert "colour=red" not in plot.svg

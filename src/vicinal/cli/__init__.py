@@ -9,8 +9,10 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import signal
 import sys
 import warnings
+from contextlib import suppress
 
 import typer
 
@@ -18,6 +20,7 @@ from vicinal import __version__
 from vicinal._printable import printable
 from vicinal.cli._bench import bench
 from vicinal.cli._compare import compare
+from vicinal.cli._console import on_signals
 from vicinal.cli._datasets import datasets
 from vicinal.cli._fit import fit
 from vicinal.cli._info import info
@@ -70,12 +73,28 @@ for command in (*app.registered_commands, *sphere.registered_commands):
 def main() -> None:
     """Run the command line; exit 0 when done, 1 when something failed, 2 for bad usage or input."""
     warnings.showwarning = _note
+    on_signals(_leave)
     try:
         app()
+    except _Stopped as stopped:
+        with suppress(OSError):  # the terminal may be gone
+            typer.echo(f"stopped ({signal.Signals(stopped.number).name}).", err=True)
+        sys.exit(128 + stopped.number)
     except (ValueError, OSError) as error:  # bad input: say what, never show a traceback
         _stop(error, code=2)
     except Exception as error:
         _stop(error, code=1)
+
+
+class _Stopped(BaseException):
+    """The process is asked to end, at a moment when there is nothing to keep."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _leave(number: int, frame: object) -> None:
+    raise _Stopped(number)
 
 
 def _note(message: Warning | str, *where: object, **more: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import signal
@@ -35,6 +36,21 @@ def make_console(*, stderr: bool = False) -> Console:
 
         def render_str(self, text: str, **settings: Any) -> Text:
             return super().render_str(printable(text), **settings)
+
+        def print(self, *objects: Any, **settings: Any) -> None:
+            try:
+                super().print(*objects, **settings)
+            except BrokenPipeError:
+                self.on_broken_pipe()
+
+        def on_broken_pipe(self) -> None:
+            """Go on without a word where the result has no reader; stop where progress has none."""
+            if self.quiet:
+                return
+            self.quiet = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+            if self.stderr:
+                raise KeyboardInterrupt
 
     stream = sys.stderr if stderr else sys.stdout
     if hasattr(stream, "reconfigure"):  # a terminal that cannot show ± gets a question mark
@@ -216,7 +232,7 @@ def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
     """
     from vicinal.runs import WriteError
 
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    before = on_signals(_interrupt)
     try:
         yield
     except KeyboardInterrupt:
@@ -230,7 +246,18 @@ def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
         console.print(f"failed: {name_options(str(error))}", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def on_signals(handler: Callable[[int, Any], None]) -> dict[int, Any]:
+    """Let a handler answer a polite kill and a closed terminal; return who did before.
+
+    What the caller has told the process not to hear, as ``nohup`` does, stays unheard.
+    """
+    numbers = [n for name in ("SIGTERM", "SIGHUP") if (n := getattr(signal, name, None))]
+    heard = [n for n in numbers if signal.getsignal(n) is not signal.SIG_IGN]
+    return {number: signal.signal(number, handler) for number in heard}
 
 
 OPTIONS = (

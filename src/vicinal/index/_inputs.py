@@ -45,17 +45,22 @@ def in_units(rows: FloatArray, unit: float) -> FloatArray:
 def check_queries(queries: ArrayLike, vectors: FloatArray, unit: float = 1.0) -> FloatArray:
     """Return queries in an index's unit; their width must be that of the vectors."""
     rows = in_units(check_vectors(queries, "queries"), unit)
-    if max(float(rows.max(initial=0.0)), -float(rows.min(initial=0.0))) > _LARGEST_VALUE:
-        raise ValueError(
-            f"queries hold values beyond {_LARGEST_VALUE * unit:g}, so much farther than the "
-            "indexed vectors that squared distances overflow; check their scale."
-        )
+    refuse_far(rows, unit)
     if rows.shape[1] != vectors.shape[1]:
         raise ValueError(
             f"queries have {rows.shape[1]} columns, but the indexed vectors have "
             f"{vectors.shape[1]}."
         )
     return rows
+
+
+def refuse_far(values: FloatArray, unit: float) -> None:
+    """Refuse queries, in an index's unit, whose squared distances are beyond floats."""
+    if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) > _LARGEST_VALUE:
+        raise ValueError(
+            f"queries hold values beyond {_LARGEST_VALUE * unit:g}, so much farther than the "
+            "indexed vectors that squared distances overflow; check their scale."
+        )
 
 
 def check_block_size(block_size: Any) -> int:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
-from vicinal.index._inputs import check_block_size, check_radius
+from vicinal.index._inputs import check_block_size, check_radius, choose_unit, refuse_far
 
 # Squared distances by norms and products are within this share of the norms of the true ones:
 # sums of up to 2²⁰ products in float64.
@@ -40,12 +40,12 @@ class SparseIndex:
     O(m n s) time for s entries a row, O(block_size · n) memory beside the rows.
     """
 
-    unit = 1.0
-
     def __init__(self, vectors: Any, *, block_size: int | None = None) -> None:
-        self.vectors = csr_matrix(vectors, dtype=np.float64)
+        self.vectors = _finite_rows(vectors, "vectors")
         self.block_size = block_size
-        self._norms = _squared_norms(self.vectors)
+        self.unit = choose_unit(self.vectors.data)
+        self._rows = self.vectors if self.unit == 1.0 else self.vectors / self.unit
+        self._norms = _squared_norms(self._rows)
         self._block = check_block_size(block_size)
 
     def query(self, queries: Any, k: int) -> tuple[FloatArray, IntArray]:
@@ -62,7 +62,7 @@ class SparseIndex:
     def query_radius(self, queries: Any, radius: float) -> tuple[FloatArray, IntArray, IntArray]:
         """Find the rows within a distance; returns as :meth:`ExactIndex.query_radius`."""
         queries = self._check_queries(queries)
-        limit = check_radius(radius) ** 2
+        limit = (check_radius(radius) / self.unit) ** 2
         values, indices, sizes = [], [], [0]
         for number, rounded, slack in self._rounded(queries):
             found, squared = self._exactly(queries[number], rounded <= limit + slack)
@@ -73,7 +73,10 @@ class SparseIndex:
         return np.concatenate(values), np.concatenate(indices), np.cumsum(sizes)
 
     def _check_queries(self, queries: Any) -> csr_matrix:
-        queries = csr_matrix(queries, dtype=np.float64)
+        queries = _finite_rows(queries, "queries")
+        if self.unit != 1.0:
+            queries = csr_matrix(queries / self.unit)
+        refuse_far(queries.data, self.unit)
         if queries.shape[1] != self.vectors.shape[1]:
             raise ValueError(
                 f"queries have {queries.shape[1]} columns, but the indexed vectors have "
@@ -86,7 +89,7 @@ class SparseIndex:
         for start in range(0, queries.shape[0], self._block):
             block = queries[start : start + self._block]
             norms = _squared_norms(block)
-            products = (block @ self.vectors.T).toarray()
+            products = (block @ self._rows.T).toarray()
             for i, own in enumerate(norms):
                 largest = own + self._norms.max()
                 yield start + i, own + self._norms - 2 * products[i], _ROUNDING * largest
@@ -94,7 +97,7 @@ class SparseIndex:
     def _exactly(self, query: csr_matrix, near: Any) -> tuple[IntArray, FloatArray]:
         """Return the rows that may be near with their squared distances, ascending."""
         rows = np.flatnonzero(near)
-        gaps = self.vectors[rows] - csr_matrix(
+        gaps = self._rows[rows] - csr_matrix(
             (
                 np.tile(query.data, len(rows)),
                 np.tile(query.indices, len(rows)),
@@ -105,6 +108,13 @@ class SparseIndex:
         squared = _squared_norms(csr_matrix(gaps))
         order = np.lexsort((rows, squared))
         return rows[order], squared[order]
+
+
+def _finite_rows(rows: Any, name: str) -> csr_matrix:
+    checked = csr_matrix(rows, dtype=np.float64)
+    if not np.isfinite(checked.data).all():
+        raise ValueError(f"{name} hold NaN or infinity; remove or impute it.")
+    return checked
 
 
 def _squared_norms(rows: csr_matrix) -> FloatArray:

@@ -225,7 +225,9 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         return indices if self._rows is None else self._rows[indices]
 
     def _map_queries(self, X: AnyArray) -> AnyArray:
-        checked = check_transform_input(self, X, accept_sparse=self._takes_sparse_rows())
+        checked = check_transform_input(
+            self, X, accept_sparse=self._takes_sparse_rows(), any_scale=True
+        )
         return map_queries(self.metric_, X if hasattr(X, "columns") and self.metric_ else checked)
 
     def _training_queries(self) -> AnyArray:

@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal import __version__
 from vicinal._types import AnyArray
 from vicinal._writing import replace_when_done
+from vicinal.predict._model_checks import check_answers
 from vicinal.predict._model_values import STORED_KINDS, decode, encode
 
 FORMAT = "vicinal model"
@@ -114,7 +115,9 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """
     with _opened(Path(path)) as archive:
         structure = _read_structure(archive)
-        return decode(structure["model"], _ArrayReader(archive, structure.get("digests")))
+        model = decode(structure["model"], _ArrayReader(archive, structure.get("digests")))
+        check_answers(model)
+        return model
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -178,7 +181,7 @@ def _as_json(metadata: dict[str, Any]) -> dict[str, Any]:
 # Reading --------------------------------------------------------------------------------------
 
 _DAMAGE = (
-    AttributeError, EOFError, IndexError, KeyError, MemoryError, NotImplementedError,
+    AttributeError, EOFError, IndexError, KeyError, MemoryError, NotImplementedError, OSError,
     OverflowError, RecursionError, RuntimeError, SyntaxError, TypeError, UnicodeError, ValueError,
     struct.error, tokenize.TokenError, zipfile.BadZipFile,
 )  # fmt: skip

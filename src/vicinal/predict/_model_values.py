@@ -4,6 +4,7 @@
     tuple, dict                         {"tuple": [...]}, {"dict": [[key, value], ...]}
     array, NumPy scalar                 {"array": n}, {"scalar": n}: the n-th stored array
     array of objects                    {"objects": [...], "shape": [...]}
+    sparse rows                         {"rows": [data, indices, indptr], "width": d}
     RandomState                         {"random_state": its state}
     estimator                           {"type": "package:Class", "state": {...}}
     index                               {"type": "package:Class", "arguments": {...}}
@@ -23,6 +24,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
 from vicinal._types import AnyArray
@@ -61,6 +63,9 @@ def encode(value: Any, store: Callable[[AnyArray], int], where: str = "model") -
                          for k, v in items]}  # fmt: skip
     if isinstance(value, (np.ndarray, np.generic)):
         return _encode_array(value, store, where)
+    if type(value) is csr_matrix:
+        parts = [value.data, value.indices, value.indptr]
+        return {"rows": encode(parts, store, where), "width": value.shape[1]}
     if type(value) is np.random.RandomState:
         return {"random_state": encode(value.get_state(legacy=False), store, where)}
     return _encode_object(value, store, where)
@@ -139,6 +144,18 @@ def _decode_objects(value: Any, arrays: Callable[[int], AnyArray]) -> AnyArray:
     return filled.reshape(tuple(decode(value["shape"], arrays)))
 
 
+def _decode_rows(value: Any, arrays: Callable[[int], AnyArray]) -> csr_matrix:
+    data, indices, indptr = decode(value["rows"], arrays)
+    width = decode(value["width"], arrays)
+    if data.dtype.kind != "f" or indices.dtype.kind != "i" or indptr.dtype.kind != "i":
+        raise ValueError("its sparse rows are not numbers and places")
+    rows = csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, width))
+    rows.check_format(full_check=True)
+    if not np.isfinite(data).all():
+        raise ValueError("its sparse rows are not finite")
+    return rows
+
+
 def _decode_random_state(value: Any, arrays: Callable[[int], AnyArray]) -> np.random.RandomState:
     random_state = np.random.RandomState()
     random_state.set_state(decode(value["random_state"], arrays))
@@ -186,6 +203,7 @@ _DECODERS: dict[tuple[str, ...], Callable[[Any, Callable[[int], AnyArray]], Any]
     ("array",): lambda value, arrays: arrays(value["array"]),
     ("scalar",): lambda value, arrays: arrays(value["scalar"])[()],
     ("objects", "shape"): _decode_objects,
+    ("rows", "width"): _decode_rows,
     ("random_state",): _decode_random_state,
     ("state", "type"): _decode_estimator,
     ("arguments", "type"): _decode_index,

@@ -50,7 +50,7 @@ def weigh_neighbors(weights: Any, distances: FloatArray) -> FloatArray | None:
 def by_distance(distances: FloatArray) -> FloatArray:
     """Return 1/d; where some neighbours are at distance zero, only those count."""
     at_zero = distances == 0
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         inverse = 1.0 / distances
     # Reciprocals of the smallest numbers overflow: such neighbours are as good as at zero.
     beyond = ~np.isfinite(inverse)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from vicinal._disguises import refuse_disguises, refuse_extremes, widen
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import FLOATS
 from vicinal.rivals._labelled import LabelledRows, frame_rows
@@ -31,6 +32,7 @@ class PairRows:
 def check_tuples(estimator: Any, tuples: Any, size: int) -> FloatArray:
     """Return tuples as floats (n, size, d), and note the number of features."""
     what = _WORDS[size]
+    refuse_disguises(tuples)
     checked: FloatArray = check_array(tuples, allow_nd=True, dtype=list(FLOATS), input_name=what)
     if checked.ndim != 3 or checked.shape[1] != size:
         raise ValueError(
@@ -38,7 +40,10 @@ def check_tuples(estimator: Any, tuples: Any, size: int) -> FloatArray:
             f"{size} rows of each along axis 1."
         )
     estimator.n_features_in_ = checked.shape[2]
-    return checked
+    rows = checked.reshape(-1, checked.shape[2])
+    refuse_extremes(rows, what)
+    wide: FloatArray = widen(rows)
+    return wide.reshape(checked.shape)
 
 
 def check_pair_labels(y: Any, n_pairs: int) -> IntArray:

@@ -36,7 +36,7 @@ class Euclidean(MetricLearner):
     def transform(self, X: AnyArray) -> FloatArray:
         """Return the rows as they are."""
         check_is_fitted(self)
-        checked = check_transform_input(self, X)
+        checked = check_transform_input(self, X, any_scale=True)
         dense: FloatArray = checked.toarray() if hasattr(checked, "toarray") else checked
         return dense
 

@@ -202,7 +202,9 @@ class GBLMNN(MetricLearner):
         return distance
 
     def _standard(self, X: FloatArray) -> FloatArray:
-        return np.asarray((X - self.tree_centre_) / self.tree_scale_, np.float32)
+        largest = np.finfo(np.float32).max  # trees ask only which side of a threshold a value is
+        standard = np.clip((X - self.tree_centre_) / self.tree_scale_, -largest, largest)
+        return np.asarray(standard, np.float32)
 
     def _boosting(self, X: FloatArray, codes: IntArray, L: FloatArray, seed: int) -> Boosting:
         return Boosting(self._standard(X), np.asarray(X @ L.T, np.float64), codes, self, seed)

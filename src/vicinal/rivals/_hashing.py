@@ -41,6 +41,15 @@ class _LinearEncoder(BinaryEncoder):
         return tags
 
 
+_USUAL_SPREAD = 1e6
+
+
+def spread_unit(centred: FloatArray) -> float:
+    """Return the power of two above the largest size of centred rows, or 1 where all are zero."""
+    largest = float(np.abs(centred).max(initial=0.0))
+    return float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if largest > 0 else 1.0
+
+
 class LSH(_LinearEncoder):
     """Encode rows by the signs of random projections: locality-sensitive hashing of angles.
 
@@ -135,6 +144,7 @@ class ITQ(_LinearEncoder):
         self.n_iter_ = check_whole("max_iter", self.max_iter)
         self.centre_ = X.mean(axis=0)
         centred = (X - self.centre_).astype(np.float64)
+        centred /= spread_unit(centred)  # of which signs know nothing
         _, directions = eigh(centred.T @ centred)
         kept = directions[:, ::-1][:, :bits].T
         principal = np.zeros((bits, X.shape[1]))
@@ -206,8 +216,12 @@ class ClassifierCodes(BinaryEncoder):
         self.n_bits_ = check_bits(self.n_bits)
         if self.codes == "one-hot":
             self.n_bits_ = -(-len(self.classes_) // 8) * 8
-        chosen = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
-        self.estimator_ = clone(chosen).fit(X, self.classes_[codes])
+        chosen, self._unit = self.estimator, 1.0
+        if chosen is None:
+            chosen, unit = LogisticRegression(max_iter=1000), spread_unit(X - X.mean(axis=0))
+            # Its penalty knows a unit: rows far from it would be all penalty, or none.
+            self._unit = 1.0 if 1 / _USUAL_SPREAD <= unit <= _USUAL_SPREAD else unit
+        self.estimator_ = clone(chosen).fit(X / self._unit, self.classes_[codes])
         scores = self._scores(X)
         self._centre = scores.mean(axis=0)
         drawn = check_random_state(self.random_state).normal(size=(self.n_bits_, scores.shape[1]))
@@ -216,7 +230,8 @@ class ClassifierCodes(BinaryEncoder):
         return self
 
     def _scores(self, X: AnyArray) -> FloatArray:
-        scores = np.asarray(self.estimator_.decision_function(X))
+        rows = X / getattr(self, "_unit", 1.0)  # which files of before have not
+        scores = np.asarray(self.estimator_.decision_function(rows))
         if scores.ndim == 1:
             scores = np.column_stack([-scores, scores])
         return scores.astype(np.float64)

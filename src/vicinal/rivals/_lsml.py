@@ -157,6 +157,8 @@ class LSML(MetricLearner):
         rng = np.random.default_rng([seed, 3])
         gaps = draw_gaps(rows.X, rows.labels, self.n_constraints, rng)
         kept = min(map(len, gaps))
+        if kept == 0:
+            raise ValueError("no class has two rows, so no pair of rows is known to be alike.")
         near, far = (rng.permutation(kind)[:kept] for kind in gaps)
         return self._solve(near, far, prior_matrix(prior, rows), None)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from threadpoolctl import threadpool_limits
 
@@ -549,3 +550,15 @@ def test_a_bad_setting_is_refused_with_its_value(told, said):
     X, y = two_clouds()
     with pytest.raises(ValueError, match=said):
         MLNG(**told).fit(X, y)
+
+
+def test_rows_in_another_order_are_another_draw_of_batches_and_nothing_else():
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    order = np.random.default_rng(0).permutation(len(X))
+    # Steps so small that the map stays where it starts: what is left is all but the batches.
+    metric = MLNG(3, init="lda", learning_rate=1e-12, max_iter=2, random_state=0)
+    plain, moved = clone(metric).fit(X, y), clone(metric).fit(X[order], y[order])
+    np.testing.assert_allclose(moved.loss_curve_, plain.loss_curve_, rtol=1e-9)
+    distances = [m.get_mahalanobis_matrix() for m in (plain, moved)]
+    np.testing.assert_allclose(distances[1], distances[0], rtol=0, atol=1e-9 * distances[0].max())

@@ -134,6 +134,17 @@ def test_a_given_ridge_stays_as_it_is():
     assert kept.ridge == 0.2
 
 
+@pytest.mark.parametrize("ridge", [1.0, 1e-3, 1e-7])
+def test_the_solve_leaves_hardly_anything_however_small_the_ridge(ridge):
+    X, y, _ = data(n=120)
+    fitted = fit_smoother(X, real_targets(y), Smoother("kernel-ridge", 3.0, ridge=ridge))
+    rows, targets = fitted.sample.rows, fitted.sample.targets.values
+    kernel = np.exp(-((rows[:, None] - rows) ** 2).sum(axis=2) / 2) + ridge * np.eye(120)
+    assert fitted.coefficients is not None
+    left = kernel @ fitted.coefficients[:, 0] - (targets - targets.mean())
+    assert np.abs(left).max() < 2e-7 * np.abs(targets).max()
+
+
 def test_rows_without_weight_do_not_count():
     X, y, _ = data()
     smoother, targets = Smoother("kernel-ridge", 1.0), real_targets(y)

@@ -128,3 +128,19 @@ def test_loading_runs_no_code(saved, capsys):
     with pytest.raises(ValueError, match="no file of weights"):
         load_network(saved)
     assert capsys.readouterr().out == ""
+
+
+def test_one_damaged_byte_of_the_weights_is_noticed(saved):
+    data = bytearray((saved / "network.pt").read_bytes())
+    place = data.index(load_network(saved).state_dict()["head.1.bias"].numpy().tobytes())
+    data[place + 1] ^= 1
+    (saved / "network.pt").write_bytes(data)
+    with pytest.raises(ValueError, match=r"network\.pt is no file of weights"):
+        load_network(saved)
+
+
+def test_a_network_larger_than_its_weights_is_not_built(saved):
+    settings = {"type_in": [1, 1, 1], "hidden": [[10**12, 2, 1]]}
+    change_configuration(saved, settings=settings)
+    with pytest.raises(ValueError, match="does not go with"):
+        load_network(saved)

@@ -321,3 +321,36 @@ def test_the_score_of_an_embedding_is_the_leave_one_out_error_of_the_nearest_nei
     embeddings = torch.tensor([[0.0], [0.1], [5.0], [5.2], [0.3]])
     score = retrieval(neighbourhood_loss).score
     assert float(score(embeddings, torch.tensor([0, 0, 1, 1, 1]))) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("counters", lambda c: c["counters"].pop("epoch")),
+        ("counters", lambda c: c["counters"].update(step=-1)),
+        ("counters", lambda c: c["counters"].update(loss_sum=float("nan"))),
+        ("history", lambda c: c["history"].append({"epoch": 1})),
+        ("optimiser", lambda c: c["optimiser"].pop("state")),
+        ("optimiser", lambda c: c["optimiser"]["state"][0]["exp_avg"].fill_(torch.nan)),
+        ("optimiser", lambda c: c["optimiser"]["state"][0].update(exp_avg=torch.ones(1))),
+        ("average", lambda c: c["average"].pop("n_averaged")),
+        ("average", lambda c: c.update(average=None)),
+        ("best", lambda c: c.update(best={"weight": torch.ones(1)})),
+        ("model", lambda c: c["model"]["4.bias"].fill_(torch.nan)),
+        ("plan", lambda c: c.update(plan=3)),
+    ],
+)
+def test_a_checkpoint_with_a_part_spoilt_is_refused_in_words(finished, part, change):
+    content = torch.load(finished, weights_only=True)
+    change(content)
+    path = finished.with_name("spoilt.pt")
+    torch.save(content, path)
+    with pytest.raises(ValueError, match=r"spoilt\.pt"):
+        train(make_model(), rows_of, None, PLAN, checkpoint=path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    path = tmp_path_factory.mktemp("training") / "checkpoint.pt"
+    train(make_model(), rows_of, None, PLAN, checkpoint=path)
+    return path

@@ -6,8 +6,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from vicinal._disguises import (
+    refuse_disguises,
+    refuse_extremes,
+    refuse_far_queries,
+    refuse_long_whole_numbers,
+    refuse_strange_labels,
+    widen,
+)
 from vicinal._types import AnyArray, FloatArray
 
 _WORDS = {2: "pairs", 3: "triplets", 4: "quadruplets"}
@@ -79,10 +88,25 @@ def read_points(
         given = np.asarray(X)
         if given.ndim == 1:
             X = apply_preprocessor(preprocessor, given)
-    settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "reset": reset}
-    if labels:
-        return validate_data(estimator, X, y, y_numeric=numeric, ensure_min_samples=2, **settings)
-    return validate_data(estimator, X, **settings)
+    refuse_disguises(X, y)
+    if numeric and np.asarray(y).dtype.kind in "mM":
+        raise ValueError("y holds dates or durations; turn them into numbers first.")
+    settings: dict[str, Any] = {"dtype": [np.float64, np.float32], "reset": reset, "order": "C"}
+    if not labels:
+        X = validate_data(estimator, X, **settings)
+        refuse_far_queries(X)
+        return widen(X)
+    if not numeric:
+        refuse_strange_labels(y)
+    X, y = validate_data(estimator, X, y, y_numeric=numeric, ensure_min_samples=2, **settings)
+    if numeric:
+        refuse_long_whole_numbers(y, "y")
+        y = y.astype(np.float64)
+        refuse_extremes(y[:, None], "y")
+    else:
+        check_classification_targets(y)
+    refuse_extremes(X)
+    return widen(X), y
 
 
 def read_tuples(
@@ -109,6 +133,7 @@ def read_tuples(
             f"{what} have three axes (which, point, feature), and these are of shape "
             f"{given.shape}{hint}."
         )
+    refuse_disguises(given)
     checked: FloatArray = check_array(
         given, dtype=[np.float64, np.float32], allow_nd=True, input_name=what,
         estimator=type(estimator).__name__,
@@ -122,6 +147,7 @@ def read_tuples(
         raise ValueError(f"there is not one feature in points of shape {checked.shape}.")
     if reset:
         estimator.n_features_in_ = checked.shape[2]
+        refuse_extremes(checked.reshape(-1, checked.shape[2]), what)
     elif getattr(estimator, "n_features_in_", checked.shape[2]) != checked.shape[2]:
         raise ValueError(
             f"{what} have {checked.shape[2]} features, but {type(estimator).__name__} was fitted "

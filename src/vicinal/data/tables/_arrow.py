@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vicinal.data.tables._limits import refuse_beyond, unpacked_limit
 from vicinal.data.tables._raw_table import check_column_names, quoted
 
 if TYPE_CHECKING:
@@ -52,10 +55,34 @@ def _with_floats_for_decimals(table: Any) -> Any:
 
 
 def _read_table(path: Path, suffix: str) -> Any:
-    if suffix == ".feather":
-        from pyarrow.feather import read_table
+    """Return the table, gathered in pieces that together stay within what it may unpack to."""
+    import pyarrow as pa
 
-        return read_table(path, memory_map=False)
-    from pyarrow.parquet import read_table
+    limit, size, pieces = unpacked_limit(path), 0, []
+    with _opened(path, suffix) as (schema, batches):
+        for batch in batches:
+            size += batch.nbytes
+            refuse_beyond(size, limit, path)
+            pieces.append(batch)
+    return pa.Table.from_batches(pieces, schema)
 
-    return read_table(path, partitioning=None)
+
+@contextmanager
+def _opened(path: Path, suffix: str) -> Iterator[tuple[Any, Iterable[Any]]]:
+    import pyarrow as pa
+
+    if suffix == ".parquet":
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(path) as parquet:
+            yield parquet.schema_arrow, parquet.iter_batches()
+        return
+    with pa.OSFile(str(path)) as file:
+        if file.read(4) == b"FEA1":  # the first format of Feather, which packs nothing
+            from pyarrow.feather import read_table
+
+            table = read_table(path, memory_map=False)
+            yield table.schema, table.to_batches()
+            return
+        reader = pa.ipc.open_file(file)
+        yield reader.schema, map(reader.get_batch, range(reader.num_record_batches))

@@ -43,6 +43,8 @@ def list_doubts(
     -----
     O(n log n) a column; beside the table, memory of a column and a number a row.
     """
+    if len(y) < FEW_ROWS:
+        return ()  # of a handful of rows nothing can be said
     parts = list(_parts(X, columns))
     numbers = [(column, part[:, 0]) for column, part in parts if column.kind == "number"]
     categories = [column for column, _ in parts if column.kind == "category"]

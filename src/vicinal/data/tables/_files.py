@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vicinal.data.tables._limits import refuse_beyond, refuse_large_archive, unpacked_limit
 from vicinal.data.tables._raw_table import RawTable
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def _read(path: Path, suffix: str, target: str, text_columns: Collection[str]) -
         from vicinal.data.tables._arrow import read_arrow
 
         return RawTable(read_arrow(path, suffix))
+    if suffix in (".npz", ".xlsx"):
+        refuse_large_archive(path)
     if suffix == ".npz":
         from vicinal.data.tables._npz import read_npz
 
@@ -102,13 +105,16 @@ def read_frame(
 
 
 def _unpacked(path: Path) -> bytes:
-    data = path.read_bytes()
     if path.suffix.lower() != ".gz":
-        return data
+        return path.read_bytes()
+    limit = unpacked_limit(path)
     try:
-        return gzip.decompress(data)
+        with gzip.open(path) as file:
+            data = file.read(limit + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path}: not a whole gzip file ({error}).") from error
+    refuse_beyond(len(data), limit, path)
+    return data
 
 
 def table_suffix(path: str | os.PathLike[str]) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -46,15 +48,42 @@ def _npz_features(arrays: dict[str, Any], path: Path) -> Any:
     return X.astype(np.float64) if X.dtype.kind == "b" else X
 
 
+_DAMAGE = (
+    ValueError, OSError, EOFError, KeyError, NotImplementedError, SyntaxError, RuntimeError,
+    zipfile.BadZipFile, zlib.error, tokenize.TokenError,
+)  # fmt: skip
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def _check_claim(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    """Refuse an array that claims to be larger than what there is of it, before it is made."""
+    if not member.filename.endswith(".npy"):
+        return
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        if version not in _HEADERS:
+            return
+        shape, _, dtype = _HEADERS[version](file)
+    held = math.prod(shape) * max(dtype.itemsize, 1)
+    if not dtype.hasobject and (min(shape, default=0) < 0 or held > member.file_size):
+        raise ValueError(f"{member.filename} is not of the size it claims")
+
+
 def _npz_arrays(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             if not zipfile.is_zipfile(file):
                 raise ValueError("it is no archive of named arrays")
+            with zipfile.ZipFile(file) as members:
+                for member in members.infolist():
+                    _check_claim(members, member)
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except _DAMAGE as error:
         if "allow_pickle" in str(error) or "pickled" in str(error):
             raise ValueError(
                 f"{path}: holds pickled Python objects, which could run code and are never "

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from vicinal.data.tables._header import Row, drop_unnamed, name_columns
+from vicinal.data.tables._limits import TooLargeError, refuse_beyond, unpacked_limit
 from vicinal.data.tables._raw_table import RawTable
+
+# What is raised over archives and sheets that are not whole; a fault of XML is a SyntaxError.
+_DAMAGE = (
+    ArithmeticError, AttributeError, EOFError, LookupError, OSError, RuntimeError, SyntaxError,
+    TypeError, ValueError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 def read_workbook(path: Path) -> RawTable:
@@ -22,9 +30,11 @@ def read_workbook(path: Path) -> RawTable:
         ) from error
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-        sheets = {sheet.title: _filled_rows(sheet) for sheet in book.worksheets}
+        sheets = {sheet.title: _filled_rows(sheet, path) for sheet in book.worksheets}
         book.close()
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, EOFError) as error:
+    except TooLargeError:
+        raise
+    except _DAMAGE as error:
         raise ValueError(f"{path}: not a whole Excel workbook ({error}).") from error
     filled = [title for title, rows in sheets.items() if rows]
     if not filled:
@@ -36,10 +46,18 @@ def read_workbook(path: Path) -> RawTable:
     return RawTable(table.frame, (found, *table.notes))
 
 
-def _filled_rows(sheet: Any) -> list[tuple[Any, ...]]:
-    rows = [row for row in sheet.iter_rows(values_only=True) if any(v is not None for v in row)]
-    width = max((_width(row) for row in rows), default=0)
-    return [row[:width] + (None,) * (width - len(row)) for row in rows]
+def _filled_rows(sheet: Any, path: Path) -> list[tuple[Any, ...]]:
+    # The size a sheet claims to have is not believed: rows are as wide as their last cell.
+    sheet.reset_dimensions()
+    limit, size, rows = unpacked_limit(path), 0, []
+    for row in sheet.iter_rows(values_only=True):
+        size += 8 * len(row)
+        refuse_beyond(size, limit, path)
+        if any(value is not None for value in row):
+            rows.append(row[: _width(row)])
+    width = max(map(len, rows), default=0)
+    refuse_beyond(8 * width * len(rows), limit, path)
+    return [row + (None,) * (width - len(row)) for row in rows]
 
 
 def _width(row: Sequence[Any]) -> int:

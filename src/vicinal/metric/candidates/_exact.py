@@ -87,7 +87,7 @@ def refresh_candidates(
     """
     points, limits = centred_float32(mapped), None
     # Both sides about the database's mean: their difference must stay as it is.
-    asked = points if queries is None else np.asarray(queries - mapped.mean(axis=0), np.float32)
+    asked = points if queries is None else centred_float32(mapped, queries)
     if previous is not None:
         limits = candidate_limits(asked, points, classes, previous, n_own)
     runs = np.arange(len(points)), classes.start, classes.stop
@@ -102,8 +102,7 @@ def nearest_rows(
     Which rows are kept is decided by products in float32 about the database's mean, their order by
     direct distances; of equals the lower row comes first. Time O(m n p).
     """
-    centre = database.mean(axis=0)
-    points, wanted = (np.asarray(part - centre, np.float32) for part in (database, queries))
+    points, wanted = centred_float32(database), centred_float32(database, queries)
     # No query is a column, and no run of columns is of its class.
     nobody, empty = np.full(len(wanted), -1), np.zeros(len(wanted), np.int32)
     found = search_lists(wanted, points, nobody, empty, empty, (0, k), None, n_threads)
@@ -161,10 +160,23 @@ def search_lists(
     return out
 
 
-def centred_float32(mapped: FloatArray) -> FloatArray:
-    """Return the rows about their mean in float32: rounding then only sees the spread."""
-    centred: FloatArray = np.ascontiguousarray(mapped - mapped.mean(axis=0), dtype=np.float32)
-    return centred
+# Squares of larger spreads, or of smaller ones, leave float32.
+_LARGEST_SPREAD = 1e12
+
+
+def centred_float32(mapped: FloatArray, rows: FloatArray | None = None) -> FloatArray:
+    """Return the rows, or others, about the rows' mean in float32: rounding sees the spread alone.
+
+    A spread whose squares would leave float32 becomes the unit, rounded to a power of two.
+    """
+    centre = mapped.mean(axis=0)
+    centred = mapped - centre
+    spread = float(max(centred.max(initial=0.0), -centred.min(initial=0.0)))
+    if rows is not None:  # so far away that squares would overflow is as far as need be
+        centred = np.clip(rows - centre, -_LARGEST_SPREAD * spread, _LARGEST_SPREAD * spread)
+    if spread and not 1 / _LARGEST_SPREAD <= spread <= _LARGEST_SPREAD:
+        centred = centred / np.ldexp(1.0, int(np.frexp(spread)[1]))
+    return np.ascontiguousarray(centred, dtype=np.float32)
 
 
 def candidate_limits(

@@ -108,7 +108,7 @@ def make_frame(X: AnyArray, *, standardise: bool = True) -> Frame:
 
 
 def _scale(centre: FloatArray, spread: FloatArray, dtype: Any) -> FloatArray:
-    floor = 8 * np.finfo(dtype).eps * np.abs(centre) + np.finfo(np.float32).tiny
+    floor = 8 * np.finfo(dtype).eps * np.abs(centre) + np.finfo(dtype).tiny
     scale: FloatArray = np.where(spread > floor, spread, 1.0)
     return scale
 

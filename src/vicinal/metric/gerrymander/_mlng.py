@@ -112,6 +112,8 @@ class MLNG(MetricLearner):
     by the rest, or all have. Weights, costs and groups count there too. Setting and epoch of lowest
     score are taken, scores of neighbouring epochs being meaned. The metric is then learned from all
     rows with the one setting and as many epochs.
+    Splits and batches are drawn by row number: the same rows in another order are another draw, as
+    another ``random_state`` is. Starts, sets, losses and gradients do not depend on the order.
     Time O(n (d p + R k + k³)) an epoch, O(n² p) an exact search for candidates, O(n p log n) an
     approximate one; memory O(n · candidates).
     Departures from the source: exact inference instead of the printed greedy one, Adam on a factor

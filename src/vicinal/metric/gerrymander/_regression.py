@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from vicinal._disguises import refuse_extremes
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import (
@@ -247,6 +248,7 @@ def standard_targets(y: AnyArray) -> FloatArray:
         raise ValueError(
             "RegressionMLNG learns from numbers, and y holds something else; for classes use MLNG."
         ) from error
+    refuse_extremes(numbers[:, None], "y")
     centred = numbers - numbers.mean()
     deviation = float(np.sqrt(np.mean(centred**2)))
     if deviation <= 8 * np.finfo(np.float64).eps * np.abs(numbers).max(initial=0.0):

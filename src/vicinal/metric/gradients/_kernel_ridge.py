@@ -53,13 +53,14 @@ def ridge_coefficients(sample: Sample, ridges: Sequence[float]) -> list[FloatArr
 
 
 def _solved(matrix: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return A⁻¹B of a symmetric A ≻ 0 (n, n) and B (n, C), to double precision.
+    """Return A⁻¹B of a symmetric A ≻ 0 (n, n) and B (n, C), so that hardly anything of B is left.
 
     The factor is single, of half the cost, and what its solution leaves of B is solved for again;
     where that does not get there, A being too near to a singular matrix, the factor is double.
     """
     try:
-        single = matrix.astype(np.float32, order="F")
+        with np.errstate(over="ignore"):  # infinite entries leave too much, and tell of it so
+            single = matrix.astype(np.float32, order="F")
         factor = cho_factor(single, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return _double_solved(matrix, columns)

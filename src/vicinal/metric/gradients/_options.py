@@ -157,10 +157,19 @@ def _check_step(step: Any, n_iter: int, n_features: int, n_columns: int) -> Any:
     return float(steps) if steps.ndim == 0 else steps
 
 
+_LARGEST_WEIGHT = 1e100
+
+
 def check_point_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     """Return the weights (n,) as they are, 1 where none are given."""
     check_weights(sample_weight, n_rows)
     given = np.asarray(1 if sample_weight is None else sample_weight, np.float64)
+    largest = float(given.max())
+    if not 1 / _LARGEST_WEIGHT <= largest <= _LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight is up to {largest:g}, whose sums and products leave the range of "
+            "floats; rescale it."
+        )
     return np.broadcast_to(given, n_rows)
 
 

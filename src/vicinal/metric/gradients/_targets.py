@@ -60,6 +60,8 @@ def real_targets(y: AnyArray, weights: FloatArray | None = None) -> Targets:
             f"y is constant ({float(y[0])!r}): a constant function has no gradient to learn a "
             "metric from. Check the target column."
         )
+    if scale * _LARGEST < 1:
+        raise ValueError(f"y varies by no more than {scale:g}, whose squares vanish; rescale it.")
     deviation = scale * float(np.sqrt(np.average((centred / scale) ** 2, weights=weights)))
     return Targets(centred / deviation, np.zeros(len(y), np.int64), 1, deviation)
 

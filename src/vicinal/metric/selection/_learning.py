@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,14 @@ class Trial:
             self.scores[self.descents[0].epoch] = Score.pool(scores)
 
     @property
+    def means(self) -> list[float]:
+        """The mean score after each epoch."""
+        return [score.mean for score in self.scores.values()]
+
+    @property
     def best(self) -> tuple[float, int]:
         """The lowest score so far, and its epoch."""
-        return min((score.mean, epoch) for epoch, score in self.scores.items())
+        return min(zip(self.means, self.scores, strict=True))
 
     @property
     def steady(self) -> tuple[float, int]:
@@ -50,9 +56,8 @@ class Trial:
         Maps of neighbouring epochs are nearly one, so that their mean score has less noise: the
         lowest of many single scores is luck in part.
         """
-        means = np.array([score.mean for score in self.scores.values()])
-        padded = np.pad(means, 1, mode="edge")
-        smooth = (padded[:-2] + 2 * means + padded[2:]) / 4
+        padded = np.pad(self.means, 1, mode="edge")
+        smooth = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
         first = int(np.argmin(smooth))
         return float(smooth[first]), list(self.scores)[first]
 
@@ -63,7 +68,7 @@ class Trial:
             **self.setting.describe(),
             "epochs_tried": max(self.scores),
             "n_epochs": epoch,
-            "scores": [tried.mean for tried in self.scores.values()],
+            "scores": self.means,
             "score": score,
             "chosen": chosen,
         }
@@ -112,7 +117,7 @@ def rungs(n_settings: int, n_epochs: int) -> list[int]:
 
 def _choice(trials: Sequence[Trial]) -> Choice:
     scored = [trial for trial in trials if trial.scores]
-    best = min(scored, key=lambda trial: trial.steady)
+    best = min(scored, key=attrgetter("steady"))
     tried = tuple(trial.describe(trial is best) for trial in scored)
     return Choice(best.setting, best.steady[1], tried)
 

@@ -82,6 +82,7 @@ def load_network(path: str | Path) -> nn.Module:
     weights = weights_path(path)
     content = read_configuration(path)
     tensors = read_tensors(weights, "file of weights")
+    _check_sizes(content["settings"], tensors, weights.with_suffix(".json"))
     network = _build(content, weights.with_suffix(".json"))
     network.to(_precision(tensors))
     load_weights(network, tensors, weights)
@@ -97,7 +98,7 @@ def read_configuration(path: str | Path) -> dict[str, Any]:
         raise ValueError(
             f"{file} cannot be read ({error.strerror}); a network is its weights and this file."
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is no JSON: {error}.") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
@@ -116,6 +117,25 @@ def weights_path(path: str | Path) -> Path:
     return path.with_suffix(".pt") if path.suffix == ".json" else path
 
 
+_DAMAGE = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RecursionError,
+    RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+
+
+def _check_sizes(settings: Any, tensors: dict[str, Any], file: Path) -> None:
+    """Refuse settings of a network that no weights of this number can be of, before it is built."""
+    n_weights = sum(value.numel() for value in tensors.values() if isinstance(value, torch.Tensor))
+    parts: list[Any] = [settings]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, dict | list):
+            parts += part.values() if isinstance(part, dict) else part
+            parts.append(len(part))
+        elif isinstance(part, int | float) and not abs(part) <= n_weights:
+            raise ValueError(f"{file}: a setting of {part} does not go with {n_weights} weights.")
+
+
 def _build(content: dict[str, Any], file: Path) -> nn.Module:
     name, settings = content["network"], content["settings"]
     if name not in _NETWORKS:
@@ -131,7 +151,7 @@ def _build(content: dict[str, Any], file: Path) -> nn.Module:
         raise ValueError(f"{file}: {name} needs the setting {missing[0]!r}, which is not there.")
     try:
         return _NETWORKS[name](**settings)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except _DAMAGE as error:
         raise ValueError(f"{file}: the settings of {name} make no network: {error}") from error
 
 

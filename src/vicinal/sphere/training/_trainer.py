@@ -24,8 +24,12 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from vicinal.sphere.training._checkpoints import (
     check_settings,
+    check_weights,
+    load_optimiser,
     load_weights,
+    naming,
     read_checkpoint,
+    read_record,
     write_checkpoint,
 )
 from vicinal.sphere.training._objectives import Objective
@@ -291,12 +295,15 @@ class _Training:
         check_settings(content["plan"], asked, path)
         check_settings(content["scaling"], asdict(self.objective.scaling), path)
         load_weights(self.model, content["model"], path)
-        self.optimiser.load_state_dict(content["optimiser"])
         if self.average is not None:
-            self.average.load_state_dict(content["average"])
+            load_weights(self.average, content["average"], path)
+        if content["best"] is not None:
+            check_weights(self.judged, content["best"], path)
         self.best = content["best"]
-        self.history = [Epoch(**epoch) for epoch in content["history"]]
-        self.at = _Counters(**content["counters"])
+        with naming(path):
+            load_optimiser(self.optimiser, content["optimiser"])
+            self.history = [read_record(Epoch, epoch) for epoch in content["history"]]
+            self.at = read_record(_Counters, content["counters"])
 
 
 class _Pace:

@@ -1,0 +1,121 @@
+"""A small file that unpacks to a large table is refused before it fills the memory."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+
+from vicinal.data.tables import read_frame
+
+LIMIT = "VICINAL_LARGEST_TABLE"
+
+
+def pack_lines(path, n_lines):
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * n_lines))
+
+
+def pack_arrays(path, n_rows):
+    np.savez_compressed(path, X=np.zeros((n_rows, 2)))
+
+
+def pack_sheet(path, n_rows, column="B"):
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the extra excel")
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    for row in range(2, n_rows + 2):
+        book.active[f"A{row}"] = row
+        book.active[f"{column}{row}"] = row
+    book.save(path)
+
+
+def pack_columns(path, n_rows):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    table = pa.table({"a": np.zeros(n_rows), "b": np.zeros(n_rows)})
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as parquet
+
+        parquet.write_table(table, path)
+    else:
+        import pyarrow.feather as feather
+
+        feather.write_feather(table, path, chunksize=1000)
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [
+        ("t.csv.gz", pack_lines),
+        ("t.npz", pack_arrays),
+        ("t.xlsx", pack_sheet),
+        ("t.parquet", pack_columns),
+        ("t.feather", pack_columns),
+    ],
+)
+def test_a_table_beyond_the_limit_is_refused_and_one_within_it_read(
+    tmp_path, monkeypatch, name, pack
+):
+    pack(tmp_path / name, 2000)
+    monkeypatch.setenv(LIMIT, "7kB")
+    with pytest.raises(ValueError, match=rf"{name}.* unpack to more than 0.007 MB.*{LIMIT}"):
+        read_frame(tmp_path / name)
+    monkeypatch.setenv(LIMIT, "1 MB")
+    assert read_frame(tmp_path / name).shape == (2000, 2)
+
+
+def test_a_megabyte_that_unpacks_to_900_is_refused_in_the_memory_of_the_limit(tmp_path):
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"1,2\n" * 250_000) * 900)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="unpack to more than 100 MB"):
+        read_frame(tmp_path / "t.csv.gz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 250e6
+
+
+def test_a_large_file_may_unpack_to_its_size_twenty_times(tmp_path, monkeypatch):
+    monkeypatch.setattr("vicinal.data.tables._limits._USUAL", 10)
+    lines = "".join(f"{a},{b}\n" for a, b in np.random.default_rng(0).random((500, 2)))
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + lines.encode()))
+    assert read_frame(tmp_path / "t.csv.gz").shape == (500, 2)
+
+
+@pytest.mark.parametrize("size", ["large", "-1", "4 bytes"])
+def test_a_limit_that_is_no_size_is_refused(tmp_path, monkeypatch, size):
+    pack_lines(tmp_path / "t.csv.gz", 3)
+    monkeypatch.setenv(LIMIT, size)
+    with pytest.raises(ValueError, match=f"{LIMIT} must be a size such as 500MB"):
+        read_frame(tmp_path / "t.csv.gz")
+
+
+def test_an_array_that_claims_more_than_there_is_asks_for_no_memory(tmp_path):
+    claim = {"shape": (10**6, 10**6), "fortran_order": False, "descr": "<f8"}
+    with (
+        zipfile.ZipFile(tmp_path / "t.npz", "w") as archive,
+        archive.open("X.npy", "w") as file,
+    ):
+        np.lib.format.write_array_header_1_0(file, claim)
+    with pytest.raises(ValueError, match="not of the size it claims"):
+        read_frame(tmp_path / "t.npz")
+
+
+def test_cells_at_the_far_end_of_a_sheet_are_not_padded_without_limit(tmp_path, monkeypatch):
+    pack_sheet(tmp_path / "t.xlsx", 60, column="XFD")
+    monkeypatch.setenv(LIMIT, "1MB")
+    with pytest.raises(ValueError, match="unpack to more than 1 MB"):
+        read_frame(tmp_path / "t.xlsx")
+
+
+def test_a_workbook_that_is_no_xml_is_refused(tmp_path):
+    pack_sheet(tmp_path / "whole.xlsx", 2)
+    with (
+        zipfile.ZipFile(tmp_path / "whole.xlsx") as whole,
+        zipfile.ZipFile(tmp_path / "t.xlsx", "w") as changed,
+    ):
+        for name in whole.namelist():
+            changed.writestr(name, "" if name.endswith("sheet1.xml") else whole.read(name))
+    with pytest.raises(ValueError, match=r"t.xlsx: not a whole Excel workbook"):
+        read_frame(tmp_path / "t.xlsx")
