@@ -19,7 +19,9 @@ if WORKERS > 1:
 # What needs the extra torch is left out where it is not installed.
 if find_spec("torch") is None:
     collect_ignore = ["equivariance", "losses", "test_testing.py", "oracles/test_clebsch_gordan.py"]
-    collect_ignore += [f"sphere/{room}" for room in ("digits", "harmonic", "molecules", "nn")]
+    collect_ignore += [
+        f"sphere/{room}" for room in ("digits", "harmonic", "molecules", "nn", "shapes")
+    ]
     collect_ignore += ["sphere/training", "sphere/test_doctests.py"]
     collect_ignore_glob = ["cli/test_cmd_sphere*.py"]
 
