@@ -13,6 +13,8 @@ import vicinal
 from vicinal import MLNG
 
 ROOT = str(Path(vicinal.__file__).parent)
+# The checks of input that all estimators share, which a reader knows or takes for granted.
+CHECKS = tuple(f"{ROOT}/{name}.py" for name in ("_validation", "_disguises"))
 
 
 def walk(run: Any) -> tuple[set[tuple[str, str]], set[str], set[tuple[str, str]]]:
@@ -22,7 +24,7 @@ def walk(run: Any) -> tuple[set[tuple[str, str]], set[str], set[tuple[str, str]]
 
     def note(frame: FrameType, event: str, _: object) -> None:
         file = frame.f_code.co_filename
-        if event != "call" or not file.startswith(ROOT):
+        if event != "call" or not file.startswith(ROOT) or file in CHECKS:
             return
         functions.add((file, frame.f_code.co_qualname))
         caller = frame.f_back
@@ -43,6 +45,6 @@ def walk(run: Any) -> tuple[set[tuple[str, str]], set[str], set[tuple[str, str]]
 def test_a_fit_is_a_short_walk():
     X, y = load_wine(return_X_y=True)
     functions, files, changes = walk(lambda: MLNG(random_state=0).fit(X[::2], y[::2]))
-    assert len(functions) <= 150
-    assert len(files) <= 22
-    assert len(changes) <= 31
+    assert len(functions) <= 130
+    assert len(files) <= 21
+    assert len(changes) <= 30
