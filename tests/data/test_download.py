@@ -12,12 +12,18 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from vicinal.data import DataCorruptError, DataUnavailableError
-from vicinal.data._download import ATTEMPTS, ResumingDownloader, fetch
+from vicinal.data._download import (
+    ATTEMPTS,
+    ResumingDownloader,
+    _refuse_unguarded_turns,
+    fetch,
+)
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
 HASH = "sha256:" + hashlib.sha256(CONTENT).hexdigest()
@@ -263,3 +269,13 @@ def test_a_turn_on_the_same_computer_is_followed(loopback, target):
     loopback.files["there.npz"] = CONTENT
     loopback.moved["file.npz"] = "/there.npz"
     assert fetch(loopback.url("file.npz"), target, HASH).read_bytes() == CONTENT
+
+
+def test_a_server_elsewhere_does_not_send_us_to_this_computer():
+    reply = SimpleNamespace(
+        is_redirect=True,
+        url="https://data.example/file.npz",
+        headers={"Location": "http://127.0.0.1:8080/admin"},
+    )
+    with pytest.raises(DataUnavailableError, match="leads to"):
+        _refuse_unguarded_turns(reply)

@@ -9,11 +9,13 @@ import pytest
 from tests.fuzz import journals, models, numbers
 from tests.fuzz._outcomes import Try, Wrong, run_tries
 
+LONG = 1000.0  # seconds: here the number of tries decides
+
 
 @pytest.mark.parametrize(("kind", "n"), [(models, 3 * 2 * len(models.NAMES_OF_MODELS)),
                                          (journals, 60)])  # fmt: skip
 def test_mutated_files_are_refused_or_what_they_were(kind, n):
-    tally = run_tries(islice(kind.cases(np.random.default_rng(1)), n), 60)
+    tally = run_tries(islice(kind.cases(np.random.default_rng(1)), n), LONG)
     assert tally.finds == []
     assert len(tally.outcomes) > 1
 
@@ -22,16 +24,16 @@ def test_mutated_networks_are_refused_or_what_they_were():
     pytest.importorskip("torch", reason="needs the extra torch")
     from tests.fuzz import networks
 
-    tally = run_tries(islice(networks.cases(np.random.default_rng(1)), 90), 60)
+    tally = run_tries(islice(networks.cases(np.random.default_rng(1)), 60), LONG)
     assert tally.finds == []
-    assert tally.outcomes["refused"] > 50
+    assert tally.outcomes["refused"] > 30
 
 
 def test_bad_numbers_are_refused_or_read_as_they_are():
     tries = numbers.cases(np.random.default_rng(1))
-    tally = run_tries(islice(tries, 250), 60)
+    tally = run_tries(islice(tries, 200), LONG)
     assert tally.finds == []
-    assert tally.outcomes["refused"] > 50
+    assert tally.outcomes["refused"] > 30
 
 
 def test_what_is_neither_right_nor_refused_is_found():

@@ -187,12 +187,19 @@ class ResumingDownloader:
 
 def _is_guarded(url: str) -> bool:
     """Return whether nobody on the way can change what an address serves."""
-    parts = urlsplit(url)
-    return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "::1", "localhost")
+    return urlsplit(url).scheme == "https" or _is_here(url)
+
+
+def _is_here(url: str) -> bool:
+    return urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def _refuse_unguarded_turns(reply: Any, *args: Any, **settings: Any) -> None:
-    if reply.is_redirect and not _is_guarded(urljoin(reply.url, reply.headers["Location"])):
+    if not reply.is_redirect:
+        return
+    place = urljoin(reply.url, reply.headers["Location"])
+    # Nor does a server elsewhere decide what this computer asks of itself.
+    if not _is_guarded(place) or (_is_here(place) and not _is_here(reply.url)):
         raise DataUnavailableError(
             f"{reply.url} leads to {reply.headers['Location']}, which is not https"
         )
