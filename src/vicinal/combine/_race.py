@@ -4,7 +4,7 @@
                ─▶ the next split ─▶ … ─▶ Standing each, best first
 
 The two leaders go on; another learner is left out where the first one's score is better by more
-than the standard error of the difference on the same rows. A budget of CPU-seconds ends the race
+than two standard errors of the difference on the same rows. A budget of CPU-seconds ends the race
 before the next fit. The mean of the two leaders' metrics joins at the end: it costs no fit.
 """
 
@@ -22,6 +22,10 @@ from vicinal.combine._members import average, fit_member, has_linear_map, prepar
 from vicinal.combine._target import Target
 from vicinal.metric.candidates import nearest_rows
 from vicinal.metric.selection import Score, inner_splits, vote_losses
+
+# Standard errors by which a learner is clearly behind: less is as likely to be chance as not where
+# several are compared with the best of them.
+CLEARLY = 2.0
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,7 @@ class Race:
         entered.sort(key=lambda standing: standing.score.mean)
         for standing in entered[2:]:
             gap, noise = standing.behind(entered[0])
-            if gap > noise:
+            if gap > CLEARLY * noise:
                 standing.note = f"left out: behind {entered[0].name}"
         return [standing for standing in entered if not standing.note]
 
