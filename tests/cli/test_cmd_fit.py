@@ -226,7 +226,7 @@ def test_what_is_piped_is_plain(fruit, tmp_path):
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
     starts = ("euclidean, k = 5", "error on 15 held-out", "note: read 2 numbers", "model: ")
-    lines = done.stdout.splitlines()
+    lines = [line for line in done.stdout.splitlines() if " tells 'kind' " not in line]
     assert [line.startswith(start) for line, start in zip(lines, starts, strict=True)] == [True] * 4
 
 
