@@ -64,8 +64,9 @@ def test_the_network_kept_gives_a_turned_mesh_the_scores_of_the_mesh(trained, fe
 
 
 @pytest.mark.parametrize("name", [name for name in LOSSES if name != "cross-entropy"])
-def test_embeddings_are_learned_by_other_losses(name, at_hand, tmp_path):
+def test_embeddings_are_learned_by_other_losses(name, at_hand, monkeypatch, tmp_path):
     setting = ShapeSetting(loss=name, n_epochs=5)
+    monkeypatch.setattr(_experiment, "TOGETHER", 1)  # all of the few shapes are a batch already
     outcome = run(setting, tmp_path, loss=make_loss(name))
     assert outcome.embeddings.shape == (30, 64)
     assert outcome.judged.class_error is None

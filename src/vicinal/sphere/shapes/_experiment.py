@@ -35,6 +35,8 @@ from vicinal.sphere.training import (
 
 TEST_SEED = 1_000_003  # meshes are turned alike for every network and rival
 EMBEDDING = 64  # numbers an embedding has where no classes are learned
+CLASSES = "cross-entropy"  # the loss that learns classes; all others compare embeddings
+TOGETHER = 6  # times as large a batch, where meshes of a class have to meet in it
 
 Compare = Callable[[Tensor, Tensor], Tensor]
 
@@ -45,7 +47,7 @@ class ShapeSetting:
 
     dataset: str = "shrec2012"
     preset: str = "cross"
-    loss: str = "cross-entropy"
+    loss: str = CLASSES
     n_epochs: int | None = None
     n_train: int | None = None  # a subsample, classes in proportion
     n_validation: int = 0
@@ -63,7 +65,10 @@ class ShapeSetting:
         """Return how the network is trained."""
         plan = get_shape_preset(self.preset).plan
         n_epochs = plan.n_epochs if self.n_epochs is None else self.n_epochs
-        return replace(plan, seed=self.seed, patience=self.patience, n_epochs=n_epochs)
+        size = plan.batch_size * (1 if self.loss == CLASSES else TOGETHER)
+        return replace(
+            plan, seed=self.seed, patience=self.patience, n_epochs=n_epochs, batch_size=size
+        )
 
     def configuration(self) -> dict[str, Any]:
         """Return what the weights depend on."""
