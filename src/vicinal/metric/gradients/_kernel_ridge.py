@@ -24,7 +24,7 @@ from ._sample import TILE, Sample, log_weights, prior, query_panel, tiles
 # Rows the solve, cubic in their number, is made for.
 MOST_ROWS = 5000
 # Times a solution in single precision is refined at most, and what may be left of the targets.
-_REFINEMENTS, _LEFT = 8, 1e-7
+_REFINEMENTS, _LEFT = 8, 1e-10
 
 
 def rows_to_solve_for(n_rows: int) -> IntArray:
