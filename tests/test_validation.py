@@ -11,7 +11,13 @@ import pandas as pd
 import pytest
 
 import vicinal
-from vicinal._validation import check_components, check_costs, check_neighbors, check_whole
+from vicinal._validation import (
+    check_components,
+    check_costs,
+    check_neighbors,
+    check_whole,
+    feature_spread,
+)
 
 INF = float("inf")
 
@@ -115,3 +121,12 @@ def test_a_dask_collection_is_refused_unread(estimator, kind):
         estimator.fit(*given)
     assert f"pass {name}.compute()" in str(caught.value)
     assert ("fit_distributed" in str(caught.value)) == (estimator in DISTRIBUTED)
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e-200, 1.0, 1e200, 1e307])
+def test_how_much_features_vary_is_known_at_any_scale(size):
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    X[:, 2] = 1
+    np.testing.assert_allclose(
+        feature_spread(X * size) / size, X.std(axis=0), rtol=1e-9, atol=1e-12
+    )

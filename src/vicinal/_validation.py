@@ -251,11 +251,13 @@ def feature_spread(X: Any, weights: FloatArray | None = None) -> FloatArray:
         return np.sqrt(variance)
     blocks = [slice(start, start + _BLOCK) for start in range(0, n_rows, _BLOCK)]
     shares = np.full(n_rows, 1 / n_rows) if weights is None else weights / weights.sum()
-    if weights is None:
-        mean = X.mean(axis=0, dtype=np.float64)
-    else:
-        mean = np.sum([shares[block] @ X[block] for block in blocks], axis=0)
-    return np.sqrt(np.sum([shares[block] @ (X[block] - mean) ** 2 for block in blocks], axis=0))
+    # In units of each column's own size, a power of two, so that no square leaves the range.
+    largest = np.max([np.abs(X[block]).max(axis=0) for block in blocks], axis=0)
+    unit = np.ldexp(1.0, np.frexp(np.asarray(largest, np.float64))[1] - 1)
+    mean = np.sum([shares[block] @ (X[block] / unit) for block in blocks], axis=0)
+    squares = [shares[block] @ (X[block] / unit - mean) ** 2 for block in blocks]
+    spread: FloatArray = unit * np.sqrt(np.sum(squares, axis=0))
+    return spread
 
 
 def refuse_distributed(estimator: Any, X: Any, y: Any = None) -> None:
