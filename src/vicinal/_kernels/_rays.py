@@ -11,6 +11,7 @@ from vicinal._types import AnyArray
 
 # Of the size of the products that are compared with zero: some thousand times their rounding.
 SLACK = 1e-12
+CAP_SLACK = 1e-9  # by which a cap is taken too large, for rounding
 
 
 @njit(cache=True, nogil=True)
@@ -36,37 +37,56 @@ def farthest_hits(corners: AnyArray, directions: AnyArray) -> Any:
 
     Notes
     -----
-    Time O(f p), of which a ray outside the cap around a triangle costs three products; memory the
-    result.
+    Rays are sorted by height once, so that a triangle looks only at those between the lowest and
+    the highest point of the cap around it. Time O(p log p + f p) at worst, where triangles are
+    large; memory O(p).
     """
     n_rays = len(directions)
-    radii = np.zeros(n_rays)
-    faces = np.full(n_rays, -1)
+    order = np.argsort(directions[:, 2])
+    rays = directions[order]
+    heights = rays[:, 2].copy()
+    found = np.zeros(n_rays)
+    by = np.full(n_rays, -1)
     for f in range(len(corners)):
-        a, b, c = corners[f, 0], corners[f, 1], corners[f, 2]
+        a, b, c = corner(corners, f, 0), corner(corners, f, 1), corner(corners, f, 2)
         ab, bc, ca = cross(a, b), cross(b, c), cross(c, a)
-        volume = a[0] * bc[0] + a[1] * bc[1] + a[2] * bc[2]
+        volume = dot(a, bc)
         if volume == 0.0:  # the origin lies in the triangle's plane, which rays only graze
             continue
-        axis, least = cap_around(corners[f])
-        for i in range(n_rays):
-            x, y, z = directions[i, 0], directions[i, 1], directions[i, 2]
-            if x * axis[0] + y * axis[1] + z * axis[2] < least:
+        axis, least = cap_around(a, b, c)
+        lowest, highest = heights_of_cap(axis[2], least)
+        start = np.searchsorted(heights, lowest - CAP_SLACK)
+        stop = np.searchsorted(heights, highest + CAP_SLACK)
+        for i in range(start, stop):
+            ray = (rays[i, 0], rays[i, 1], rays[i, 2])
+            if dot(ray, axis) < least:
                 continue
-            u = x * ab[0] + y * ab[1] + z * ab[2]
-            v = x * bc[0] + y * bc[1] + z * bc[2]
-            w = x * ca[0] + y * ca[1] + z * ca[2]
+            u, v, w = dot(ray, ab), dot(ray, bc), dot(ray, ca)
             slack = SLACK * (abs(u) + abs(v) + abs(w))
             if min(u, v, w) >= -slack or max(u, v, w) <= slack:
                 total = u + v + w
-                if total != 0.0 and volume / total > radii[i]:
-                    radii[i] = volume / total
-                    faces[i] = f
+                if total != 0.0 and volume / total > found[i]:
+                    found[i] = volume / total
+                    by[i] = f
+    radii, faces = np.empty(n_rays), np.empty(n_rays, np.int64)
+    radii[order], faces[order] = found, by
     return radii, faces
 
 
 @njit(cache=True, nogil=True, inline="always")
-def cross(a: AnyArray, b: AnyArray) -> Any:
+def corner(corners: AnyArray, f: int, j: int) -> Any:
+    """Return a corner of a triangle as three numbers."""
+    return corners[f, j, 0], corners[f, j, 1], corners[f, j, 2]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def dot(a: Any, b: Any) -> Any:
+    """Return a · b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def cross(a: Any, b: Any) -> Any:
     """Return a × b as three numbers."""
     return (
         a[1] * b[2] - a[2] * b[1],
@@ -75,26 +95,37 @@ def cross(a: AnyArray, b: AnyArray) -> Any:
     )
 
 
+@njit(cache=True, nogil=True, inline="always")
+def scale(a: Any, factor: float) -> Any:
+    """Return factor · a."""
+    return a[0] * factor, a[1] * factor, a[2] * factor
+
+
 @njit(cache=True, nogil=True)
-def cap_around(triangle: AnyArray) -> Any:
+def cap_around(a: Any, b: Any, c: Any) -> Any:
     """Return an axis and the cosine of the cap about it that holds a triangle seen from the origin.
 
     The directions of a triangle are the convex hull, on the sphere, of those of its corners, so a
     cap of less than a right angle that holds the corners holds them all. Where there is none, the
     cosine is -2, which no direction is below.
     """
-    axis = np.zeros(3)
-    units = np.empty((3, 3))
-    for j in range(3):
-        length = np.sqrt(triangle[j, 0] ** 2 + triangle[j, 1] ** 2 + triangle[j, 2] ** 2)
-        for i in range(3):
-            units[j, i] = triangle[j, i] / length
-            axis[i] += units[j, i]
-    length = np.sqrt(axis[0] ** 2 + axis[1] ** 2 + axis[2] ** 2)
+    a = scale(a, 1 / np.sqrt(dot(a, a)))
+    b = scale(b, 1 / np.sqrt(dot(b, b)))
+    c = scale(c, 1 / np.sqrt(dot(c, c)))
+    axis = (a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2])
+    length = np.sqrt(dot(axis, axis))
     if length == 0.0:
         return axis, -2.0
-    axis /= length
-    least = 1.0
-    for j in range(3):
-        least = min(least, units[j, 0] * axis[0] + units[j, 1] * axis[1] + units[j, 2] * axis[2])
-    return axis, (least - 1e-9 if least > 1e-6 else -2.0)
+    axis = scale(axis, 1 / length)
+    least = min(dot(a, axis), dot(b, axis), dot(c, axis))
+    return axis, (least - CAP_SLACK if least > 1e-6 else -2.0)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def heights_of_cap(height: float, cosine: float) -> Any:
+    """Return the lowest and the highest z of a cap about an axis of this height."""
+    if cosine < -1.0:
+        return -1.0, 1.0
+    middle = np.arccos(min(1.0, max(-1.0, height)))
+    reach = np.arccos(min(1.0, cosine))
+    return np.cos(min(np.pi, middle + reach)), np.cos(max(0.0, middle - reach))
