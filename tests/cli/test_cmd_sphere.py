@@ -115,7 +115,7 @@ def test_two_processes_train_what_one_does(trained, tmp_path):
         (("--threads", "0"), "--threads 0"),
         (("--validation", "5000"), "leave none"),
         (("--epochs", "0"), "n_epochs=0"),
-        (("--n-train", "-5"), "n_train=-5 must be 1 or more"),
+        (("--n-train", "-5"), "n_train=-5 must be 2 or more"),
         (("--validation", "-5"), "n_validation=-5 must be 0 or more"),
         (("--patience", "0"), "patience=0 must be 1 or more"),
     ],

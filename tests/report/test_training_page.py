@@ -17,7 +17,6 @@ from vicinal.report._training_page import (
     draw_errors,
     render_training_page,
     shade_confusion,
-    summarise,
     write_training_page,
 )
 
@@ -43,7 +42,7 @@ REPORT = TrainingReport(
 
 
 def test_the_headline_says_how_many_classes_were_found():
-    assert summarise(REPORT) == "A network finds the class of 96.88 % of the rotated test digits."
+    assert REPORT.summary == "A network finds the class of 96.88 % of the rotated test digits."
     assert "the class of 96.88 % of the rotated test digits." in render_training_page(REPORT)
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-
-from vicinal.cli._console import Display
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from vicinal.sphere.digits import NetworkErrors, SphereOutcome, SpherePredictions, SphereSetting
-    from vicinal.sphere.training import Step
 
 Option = typer.Option
 
@@ -141,8 +137,9 @@ def train(
     loss: Annotated[
         str | None,
         Option(
-            help="Shapes: cross-entropy of classes, as unless told, or a loss of embeddings: "
-            "gerrymandering, neighborhood, triplet.",
+            help="Images and shapes: cross-entropy of classes, as unless told, or a loss of "
+            "embeddings, gerrymandering, neighborhood or triplet, with options as in "
+            "gerrymandering:k=3,margin=10; or cross-entropy+gerrymandering.",
             show_default=False,
         ),
     ] = None,
@@ -162,9 +159,8 @@ def train(
     Example: vicinal sphere train mnist --preset compact --train rotated
     """
     _need_torch()
-    from vicinal.cli._console import explain_stop, make_console
+    from vicinal.cli._console import make_console
     from vicinal.cli._options import check_output, split_names
-    from vicinal.runs import RUNS
     from vicinal.sphere.digits import SphereSetting
 
     if preset == "list":
@@ -172,17 +168,20 @@ def train(
         return
     check_output(json)
     console = make_console(stderr=True)
+    asked: dict[str, Any] = {
+        "n_epochs": epochs, "n_train": n_train, "n_validation": validation, "patience": patience,
+        "seed": seed,
+    }  # fmt: skip
+    others = split_names(rivals) if rivals else []
+    by = loss or "cross-entropy"
+    _set_threads(threads)
     if data == "qm7":
         from vicinal.cli._sphere_molecules import train_molecules
         from vicinal.sphere.molecules import MoleculeSetting
 
         _refuse("images", train=train, test=test, protocol=protocol, projection=projection)
-        _refuse("shapes", loss=loss)
-        molecules = MoleculeSetting(
-            preset or "shells", 0, epochs, n_train, validation, patience, seed
-        )
-        others = split_names(rivals) if rivals else []
-        _set_threads(threads)
+        _refuse("images and shapes", loss=loss)
+        molecules = MoleculeSetting(preset=preset or "shells", **asked)
         train_molecules(molecules, fold or "all", others, out, console, fresh=fresh, json=json)
         return
     _refuse("molecules", fold=fold)
@@ -191,26 +190,18 @@ def train(
         from vicinal.sphere.shapes import ShapeSetting
 
         _refuse("images", train=train, test=test, protocol=protocol, projection=projection)
-        shapes = ShapeSetting(
-            data, preset or "cross", loss or "cross-entropy", epochs, n_train, validation or 0,
-            patience, seed,
-        )  # fmt: skip
-        others = split_names(rivals) if rivals else []
-        _set_threads(threads)
+        shapes = ShapeSetting(dataset=data, preset=preset or "cross", loss=by, **asked)
         train_shapes(shapes, others, out, console, fresh=fresh, json=json)
         return
     _refuse("molecules and shapes", rivals=rivals)
-    _refuse("shapes", loss=loss)
     setting = SphereSetting(
-        data, preset or "thesis", train or "rotated", tuple(split_names(test or "plain,rotated")),
-        cast(Any, protocol), projection, epochs, n_train, validation, patience, seed,
+        dataset=data, preset=preset or "thesis", train=train or "rotated", loss=by,
+        tests=tuple(split_names(test or "plain,rotated")), protocol=cast(Any, protocol),
+        projection=projection, **asked,
     )  # fmt: skip
-    folder = out or RUNS / setting.folder_name()
-    _set_threads(threads)
-    with explain_stop(console, folder):
-        outcome = _train(setting, folder, console, fresh=fresh)
+    outcome = _train(setting, out, console, fresh=fresh)
     if outcome is not None:
-        _show(outcome, folder, json)
+        _show(*outcome, json)
 
 
 @sphere.command("predict")
@@ -297,24 +288,28 @@ def _set_threads(threads: int | None) -> None:
 
 
 def _train(
-    setting: SphereSetting, folder: Path, console: Console, *, fresh: bool
-) -> SphereOutcome | None:
+    setting: SphereSetting, out: Path | None, console: Console, *, fresh: bool
+) -> tuple[SphereOutcome, Path] | None:
     """Train, in this process or as one of several; return the outcome in the first of them."""
-    from vicinal.runs import RunFolder
+    from vicinal.cli._sphere_losses import make_objective
+    from vicinal.cli._sphere_runs import training_run
+    from vicinal.runs import RUNS
     from vicinal.scale.processes import process_group, wait_for_all
     from vicinal.sphere.digits import run_on_sphere
+    from vicinal.sphere.training import classification
 
+    objective = make_objective(setting.loss, classification())
     with process_group() as rank:
         if rank:
             wait_for_all()
-            run_on_sphere(setting, folder)
+            run_on_sphere(setting, out or RUNS / setting.folder_name(), objective=objective)
             return None
-        with (
-            RunFolder(folder, setting.configuration(), fresh=fresh),
-            TrainingDisplay(console) as display,
-        ):
+        with training_run(setting, out, console, fresh=fresh) as (folder, display):
             wait_for_all()  # until the folder is there, and emptied where that was asked
-            return run_on_sphere(setting, folder, listener=display, say=display.say)
+            outcome = run_on_sphere(
+                setting, folder, objective=objective, listener=display, say=display.say
+            )
+            return outcome, folder
 
 
 def _need_torch() -> None:
@@ -324,50 +319,6 @@ def _need_torch() -> None:
         raise ValueError(
             "networks on the sphere need PyTorch: pip install 'vicinal[torch]'"
         ) from None
-
-
-def percent(share: float) -> str:
-    """Return "6.20 %"."""
-    return f"{100 * share:.2f} %"
-
-
-class TrainingDisplay(Display):
-    """Shows a training, a line an epoch; it is the ``listener`` of the training."""
-
-    def __init__(self, console: Console, tell: Callable[[float], str] = percent) -> None:
-        super().__init__(console)
-        self._tell = tell
-
-    def say(self, text: str) -> None:
-        """Name what is being done besides training."""
-        if self._bar is None:
-            self.print(text)
-        super().say(text)
-
-    def __call__(self, step: Step) -> None:
-        """Show a step, and what an epoch came to."""
-        if step.finished is not None:
-            self.print(describe_epoch(step, self._tell))
-        elif self._bar is not None:
-            text, total = (
-                f"epoch {step.epoch + 1}, loss {step.loss:.3f}",
-                step.n_steps * step.n_epochs,
-            )
-            done = step.epoch * step.n_steps + step.step
-            self._move(self._bar, text, done, total, step.seconds_left)
-
-
-def describe_epoch(step: Step, tell: Callable[[float], str] = percent) -> str:
-    """Return "epoch 2/10: loss 0.211, training error 6.2 %, validation error 5.0 % (61 CPU s)"."""
-    epoch = step.finished
-    assert epoch is not None
-    judged = ""
-    if epoch.validation_error is not None:
-        judged = f", validation error {tell(epoch.validation_error)}"
-    return (
-        f"epoch {epoch.epoch + 1}/{step.n_epochs}: loss {epoch.loss:.3f}, training error "
-        f"{tell(epoch.train_error)}{judged} ({epoch.cpu_seconds:.0f} CPU s)"
-    )
 
 
 def _show(outcome: SphereOutcome, folder: Path, json: Path | None) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json as json_format
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vicinal.cli._console import explain_stop, make_console
+from vicinal.cli._console import make_console
 from vicinal.cli._options import csv_text, print_text, working, write_file, write_json
-from vicinal.cli._sphere import TrainingDisplay
-from vicinal.runs import RUNS, RunFolder
+from vicinal.cli._sphere_runs import check_rivals, keep_records, training_run
 from vicinal.sphere.molecules import (
     FOLDS,
     RIVALS,
@@ -42,16 +39,9 @@ def train_molecules(
 ) -> None:
     """Train and test on one published fold or on all, rivals after the networks; print errors."""
     folds = _read_folds(fold)
-    for name in rivals:
-        if name not in RIVALS:
-            raise ValueError(f"--rivals {name}: there are {', '.join(RIVALS)}.")
-    folder = out or RUNS / _folder_name(setting)
+    check_rivals(rivals, RIVALS, "molecules")
     found: list[MoleculeOutcome | RivalOutcome] = []
-    with (
-        explain_stop(console, folder),
-        RunFolder(folder, setting.configuration(), fresh=fresh),
-        TrainingDisplay(console, _kcal) as display,
-    ):
+    with training_run(setting, out, console, fresh=fresh, tell=_kcal) as (folder, display):
         for number in folds:
             chosen = replace(setting, fold=number)
             place = folder / f"fold-{number}"
@@ -59,8 +49,7 @@ def train_molecules(
             found.append(run_on_molecules(chosen, place, listener=display, say=display.say))
             found += run_rivals(rivals, chosen, display.say)
         records = [outcome.record() for outcome in found]
-        write_json(folder / "results.json", {"records": records})
-    write_json(json, {"records": records})
+        keep_records(records, folder, json)
     _show(records, folder)
 
 
@@ -93,11 +82,6 @@ def _read_folds(text: str) -> list[int]:
     if text not in map(str, range(FOLDS)):
         raise ValueError(f"--fold {text}: take 0 to {FOLDS - 1}, or all.")
     return [int(text)]
-
-
-def _folder_name(setting: MoleculeSetting) -> str:
-    text = json_format.dumps(setting.configuration(), sort_keys=True)
-    return f"sphere-qm7-{setting.preset}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _kcal(value: float) -> str:

@@ -28,6 +28,8 @@ __getattr__, __all__ = lazy_names(
         "plot_summary",
         "vicinal.report._records": "Duel Example Exhibit Neighbor Row best_neighbors best_row "
         "mark_best same_error",
+        "vicinal.report._retrieval_page": "MeasuredMethod RankedList RankedPicture "
+        "RetrievalReport write_retrieval_page",
         "vicinal.report._table": "render_table",
         "vicinal.report._training_page": "JudgedPart MisreadPicture TrainingReport "
         "write_training_page",

@@ -23,6 +23,11 @@ from vicinal.report._records import best_neighbors as best_neighbors
 from vicinal.report._records import best_row as best_row
 from vicinal.report._records import mark_best as mark_best
 from vicinal.report._records import same_error as same_error
+from vicinal.report._retrieval_page import MeasuredMethod as MeasuredMethod
+from vicinal.report._retrieval_page import RankedList as RankedList
+from vicinal.report._retrieval_page import RankedPicture as RankedPicture
+from vicinal.report._retrieval_page import RetrievalReport as RetrievalReport
+from vicinal.report._retrieval_page import write_retrieval_page as write_retrieval_page
 from vicinal.report._table import render_table as render_table
 from vicinal.report._training_page import JudgedPart as JudgedPart
 from vicinal.report._training_page import MisreadPicture as MisreadPicture

@@ -21,7 +21,7 @@ from ._comparison import Comparison
 from ._records import Example, Exhibit, best_row
 
 # Characters that no HTML page may hold, as they could come in by a file's or a column's name.
-_FORBIDDEN = dict.fromkeys((*range(9), 11, *range(14, 32), *range(127, 160)), "\ufffd")
+FORBIDDEN = dict.fromkeys((*range(9), 11, *range(14, 32), *range(127, 160)), "\ufffd")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def render_page(comparison: Comparison) -> str:
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )  # fmt: skip
-    return page.translate(_FORBIDDEN)
+    return page.translate(FORBIDDEN)
 
 
 def write_page(comparison: Comparison, path: str | os.PathLike[str]) -> Path:
@@ -81,7 +81,7 @@ def render_fragment(comparison: Comparison) -> str:
         _environment()
         .get_template("notebook.html")
         .render(comparison=comparison, caveats=_sentences.list_caveats(comparison))
-        .translate(_FORBIDDEN)
+        .translate(FORBIDDEN)
     )
 
 

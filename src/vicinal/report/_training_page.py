@@ -6,16 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from markupsafe import Markup
+from typing import TYPE_CHECKING, Any
 
 from .._types import AnyArray
 from .._writing import write_atomically
 from ._drawings import Drawing, render_svg
 from ._figures import draw_epochs
 from ._images import data_address
-from ._page import _environment, _source
+from ._page import FORBIDDEN, _environment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,19 +42,41 @@ class JudgedPart:
     n_misread: int
 
 
-@dataclass(frozen=True)
-class TrainingReport:
-    """All a page shows of one training; errors are shares."""
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """What every page of a training shows; errors are of the unit that ``tell`` writes."""
 
     dataset: str
     title: str
     facts: Sequence[tuple[str, str]]
     train_errors: Sequence[float]
     validation_errors: Sequence[float | None]
-    classes: Sequence[str]
-    tests: Sequence[JudgedPart]
     notes: Sequence[str]
     version: str
+    error_words: str = "Share of samples given a wrong class"
+
+    @property
+    def summary(self) -> str:
+        """The sentence a reader takes away."""
+        raise NotImplementedError
+
+    def tell(self, error: float) -> str:
+        """Return an error with its unit."""
+        return _percent(error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingReport(Training):
+    """The page of a training on images."""
+
+    classes: Sequence[str]
+    tests: Sequence[JudgedPart]
+
+    @property
+    def summary(self) -> str:
+        """How many of the test images were read right."""
+        parts = [f"{_percent(1 - test.error)} of the {test.heading}" for test in self.tests]
+        return f"{self.title} finds the class of {' and '.join(parts)}."
 
 
 @dataclass(frozen=True)
@@ -70,43 +90,40 @@ class ConfusionCell:
 
 
 def write_training_page(report: TrainingReport, path: Path) -> Path:
-    """Write the page of a training, whole or not at all; return where."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, render_training_page(report).encode("utf-8", errors="replace"))
-    return path
+    """Write the page of a training on images, whole or not at all; return where."""
+    return write_whole(render_training_page(report), path)
 
 
 def render_training_page(report: TrainingReport) -> str:
     """The page as HTML text."""
-    return (
-        _environment()
-        .get_template("training.html")
-        .render(
-            report=report,
-            summary=summarise(report),
-            plot=draw_errors(report),
-            confusions=[shade_confusion(test, report.classes) for test in report.tests],
-            address=data_address,
-            style=Markup(_source("style.css")),
-        )
-    )
+    confusions = [shade_confusion(test, report.classes) for test in report.tests]
+    return render_training(report, "training.html", confusions=confusions)
 
 
-def summarise(report: TrainingReport) -> str:
-    """Return the sentence a reader takes away."""
-    parts = [f"{_percent(1 - test.error)} of the {test.heading}" for test in report.tests]
-    return f"{report.title} finds the class of {' and '.join(parts)}."
+def write_whole(page: str, path: Path) -> Path:
+    """Write a page, whole or not at all; return where."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, page.encode("utf-8", errors="replace"))
+    return path
 
 
-def draw_errors(report: TrainingReport) -> Drawing | None:
+def render_training(report: Training, template: str, **more: Any) -> str:
+    """Return what a template makes of a training."""
+    page = _environment().get_template(template).render(
+        report=report, plot=draw_errors(report), address=data_address, **more
+    )  # fmt: skip
+    return page.translate(FORBIDDEN)
+
+
+def draw_errors(report: Training) -> Drawing | None:
     """Draw the errors of each epoch; None where no epoch has a positive one."""
     named = {"training": report.train_errors, "validation": report.validation_errors}
     curves = {title: errors for title, errors in named.items() if any(errors)}
     if not curves:
         return None
     caption = (
-        "Share of samples given a wrong class, on a logarithmic scale. Training samples are "
-        "counted while the weights change"
+        f"{report.error_words}, on a logarithmic scale. Training samples are judged while the "
+        "weights change"
     )
     if "validation" in curves:
         caption += "; validation samples are not trained on and choose the epoch"
@@ -115,7 +132,7 @@ def draw_errors(report: TrainingReport) -> Drawing | None:
         draw_epochs(ax, curves)
 
     last = {title: next(e for e in reversed(errors) if e) for title, errors in curves.items()}
-    told = ", ".join(f"{title} {_percent(error)}" for title, error in last.items())
+    told = ", ".join(f"{title} {report.tell(error)}" for title, error in last.items())
     alt = f"Errors of {len(report.train_errors)} epochs, in the end {told}."
     return Drawing(render_svg(draw, "epochs", alt, (6.4, 3.2)), f"{caption}.")
 

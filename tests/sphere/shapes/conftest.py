@@ -27,3 +27,11 @@ def few_shapes():
     order = rng.permutation(90)
     shapes = Shapes(meshes, labels, ("long", "flat", "spiky"))
     return ShapeRows(shapes, order[:54], order[54:60], order[60:])
+
+
+@pytest.fixture(scope="package", autouse=True)
+def rays_of_its_own(tmp_path_factory):
+    """Keep what rays read in a folder of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VICINAL_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -9,9 +9,17 @@ import pytest
 import torch
 
 from vicinal.cli._console import make_console
-from vicinal.cli._sphere_shapes import LOSSES, RIVALS, judge_rival, make_loss, train_shapes
+from vicinal.cli._sphere_losses import LOSSES, make_objective, triplet_loss
+from vicinal.cli._sphere_shapes import RIVALS, judge_rival, train_shapes
 from vicinal.sphere import load_network, random_rotations
-from vicinal.sphere.shapes import Caster, ShapeSetting, _experiment, list_shape_presets
+from vicinal.sphere.shapes import (
+    Caster,
+    ShapeSetting,
+    _experiment,
+    list_shape_presets,
+    load_shapes,
+    smoothed_classification,
+)
 from vicinal.sphere.shapes import run_on_shapes as run
 
 
@@ -19,7 +27,6 @@ from vicinal.sphere.shapes import run_on_shapes as run
 def at_hand(few_shapes, monkeypatch):
     """Let every set be the few shapes made up here."""
     monkeypatch.setattr(_experiment, "load_shapes", lambda setting: few_shapes)
-    monkeypatch.setattr("vicinal.cli._sphere_shapes.load_shapes", lambda setting: few_shapes)
     return few_shapes
 
 
@@ -34,11 +41,11 @@ def trained(few_shapes, tmp_path_factory):
 def test_shapes_of_three_kinds_are_told_apart(trained):
     outcome, _ = trained
     assert outcome.history[-1].loss < outcome.history[0].loss
-    assert outcome.judged.one_nn_error <= 0.1
-    assert outcome.judged.scores.average_precision > 0.8
+    assert outcome.found.judged.error <= 0.1
+    assert outcome.found.judged.scores.average_precision > 0.8
     record = outcome.record()
     assert (record["n_train"], record["n_validation"], record["n_test"]) == (54, 6, 30)
-    assert record["nearest"] == outcome.judged.scores.nearest
+    assert record["nearest"] == outcome.found.judged.scores.nearest
     json.dumps(record)
 
 
@@ -51,7 +58,7 @@ def test_a_stopped_training_goes_on_to_the_same_answers(trained, at_hand, tmp_pa
     with pytest.raises(KeyboardInterrupt):
         run(setting, tmp_path, listener=stop)
     again = run(setting, tmp_path)
-    np.testing.assert_array_equal(again.embeddings, trained[0].embeddings)
+    np.testing.assert_array_equal(again.found.embeddings, trained[0].found.embeddings)
 
 
 def test_the_network_kept_gives_a_turned_mesh_the_scores_of_the_mesh(trained, few_shapes):
@@ -64,21 +71,73 @@ def test_the_network_kept_gives_a_turned_mesh_the_scores_of_the_mesh(trained, fe
 
 
 @pytest.mark.parametrize("name", [name for name in LOSSES if name != "cross-entropy"])
-def test_embeddings_are_learned_by_other_losses(name, at_hand, monkeypatch, tmp_path):
+def test_other_losses_learn_to_tell_shapes_apart(name, few_shapes, tmp_path):
     setting = ShapeSetting(loss=name, n_epochs=5)
-    monkeypatch.setattr(_experiment, "TOGETHER", 1)  # all of the few shapes are a batch already
-    outcome = run(setting, tmp_path, loss=make_loss(name))
-    assert outcome.embeddings.shape == (30, 64)
-    assert outcome.judged.class_error is None
-    assert outcome.judged.one_nn_error <= 0.2
+    objective = make_objective(name, smoothed_classification())
+    outcome = run(setting, tmp_path, objective=objective, parts=few_shapes)
+    assert outcome.record()["method"] == f"cross, {name}"
+    assert outcome.found.embeddings.shape == (30, 64 if objective.embeds else 3)
+    assert (outcome.found.class_error is None) == objective.embeds
+    assert outcome.found.judged.error <= 0.2
+
+
+def test_options_of_a_loss_reach_it():
+    rng = torch.Generator().manual_seed(0)
+    embeddings, labels = torch.randn(12, 4, generator=rng), torch.arange(12) % 3
+    classes = smoothed_classification()
+
+    def value(text):
+        return float(make_objective(text, classes).loss(embeddings, labels))
+
+    assert value("triplet:margin=4") == pytest.approx(float(triplet_loss(embeddings, labels, 4.0)))
+    assert value("gerrymandering:k=3,margin=2") != value("gerrymandering:k=3")
+    assert value("gerrymandering:k=3") != value("gerrymandering")
+    assert value("neighborhood:temperature=0.1") != value("neighborhood")
+    both = value("cross-entropy+gerrymandering:weight=2")
+    plain = value("cross-entropy")
+    assert both - plain == pytest.approx(
+        2 * (value("cross-entropy+gerrymandering") - plain), rel=1e-4
+    )
+
+
+def test_the_triplet_loss_is_the_mean_over_broken_triplets():
+    rng = torch.Generator().manual_seed(0)
+    embeddings, labels = torch.randn(9, 2, generator=rng).double(), torch.arange(9) % 3
+    gaps = [
+        1 + float((a - p).square().sum() - (a - n).square().sum())
+        for i, a in enumerate(embeddings)
+        for j, p in enumerate(embeddings)
+        for k, n in enumerate(embeddings)
+        if i != j and labels[i] == labels[j] != labels[k]
+    ]
+    expected = np.mean([gap for gap in gaps if gap > 0])
+    assert float(triplet_loss(embeddings, labels, 1.0)) == pytest.approx(expected)
+    apart = torch.eye(3)[labels].double() * 100
+    assert float(triplet_loss(apart, labels, 1.0)) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("nosuch", "there are cross-entropy"),
+        ("triplet:k=3", "options margin"),
+        ("cross-entropy:k=3", "no options"),
+        ("triplet:margin=-1", "above zero"),
+        ("triplet:margin=x", "not 'x'"),
+        ("gerrymandering:k=1.5", "n_neighbors"),
+    ],
+)
+def test_losses_that_cannot_be_are_refused(text, words):
+    with pytest.raises(ValueError, match=words):
+        make_objective(text, smoothed_classification())
 
 
 @pytest.mark.parametrize("name", RIVALS)
 def test_rivals_are_judged_alike(name, few_shapes):
     judged = judge_rival(name, ShapeSetting(), few_shapes)
     assert judged.method == name
-    assert judged.one_nn_error <= 0.25
-    assert judged.scores.n_queries == 30
+    assert judged.judged.error <= 0.25
+    assert judged.judged.scores.n_queries == 30
 
 
 def test_the_command_prints_and_writes_network_and_rivals(at_hand, tmp_path, capsys):
@@ -89,6 +148,9 @@ def test_the_command_prints_and_writes_network_and_rivals(at_hand, tmp_path, cap
     )  # fmt: skip
     methods = [record["method"] for record in json.loads(found.read_text())["records"]]
     assert methods == ["cross", "d2"]
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert page.count("<article") == 3  # a list for each class
+    assert "✗" in page
     printed = capsys.readouterr().out
     assert "mAP" in printed
     assert "d2" in printed
@@ -111,12 +173,10 @@ def test_every_preset_can_be_built():
 )
 def test_what_cannot_be_trained_is_refused(given, words):
     with pytest.raises(ValueError, match=words):
-        _experiment.load_shapes(ShapeSetting(**given))
+        load_shapes(ShapeSetting(**given))
 
 
-def test_losses_and_rivals_that_do_not_exist_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="cross-entropy"):
-        make_loss("nosuch")
+def test_rivals_that_do_not_exist_are_refused(tmp_path):
     console = make_console(stderr=True)
     with pytest.raises(ValueError, match="spectra-mlng"):
         train_shapes(ShapeSetting(), ["nosuch"], tmp_path, console, fresh=False, json=None)

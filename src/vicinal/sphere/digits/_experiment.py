@@ -12,25 +12,32 @@ import torch
 from torch import nn
 
 from vicinal import __version__
-from vicinal._types import AnyArray, Dataset
+from vicinal._types import AnyArray, Dataset, FloatArray, IntArray
 from vicinal.data import inner_split, load_dataset
+from vicinal.index import RetrievalScores
 from vicinal.sphere.digits._drawing import Drawing, draw_digits
 from vicinal.sphere.digits._presets import get_preset
 from vicinal.sphere.digits._settings import SphereSetting
 from vicinal.sphere.nn import save_network
 from vicinal.sphere.training import (
+    EMBEDDING,
     Batches,
     Epoch,
+    Objective,
     Step,
+    class_embedding,
     classification,
+    judge_embeddings,
     predict,
     process_rank,
+    score_embeddings,
     train,
 )
 
 TEST_SEED = 1_000_003  # the rotations of the test digits are the same for every network
 
 Say = Callable[[str], None]
+Known = tuple[FloatArray, IntArray]  # embeddings with classes
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,7 @@ class JudgedDigits:
     error: float
     confusion: list[list[int]]  # rows are true classes
     misread: list[dict[str, int]]  # row of the test part, its label and the one it was given
+    scores: RetrievalScores  # of how the first test digits find each other
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,7 @@ def run_on_sphere(
     setting: SphereSetting,
     folder: Path,
     *,
+    objective: Objective | None = None,
     listener: Callable[[Step], None] = lambda step: None,
     say: Say = lambda text: None,
 ) -> SphereOutcome:
@@ -95,6 +104,9 @@ def run_on_sphere(
     folder : Path
         Gets ``checkpoint.pt`` while training and the network, ``network.pt`` and
         ``network.json``, in the end; `vicinal.sphere.load_network` takes it.
+    objective : Objective, optional
+        What is descended; the cross-entropy of class scores unless told. Where it compares
+        embeddings, the class of a test digit is that of the nearest training digit.
     listener : function called with every training step
     say : function called with a sentence about what is being done besides
 
@@ -104,7 +116,7 @@ def run_on_sphere(
     digits are looked at once, at the end. Times are those of the training, kept in the
     checkpoint: running a finished one again changes nothing.
     """
-    preset = get_preset(setting.preset)
+    preset, objective = get_preset(setting.preset), objective or classification()
     dataset = load_dataset(setting.dataset)
     training, held_out, testing = split_digits(dataset, setting)
     drawing = setting.drawing(setting.train)
@@ -113,17 +125,18 @@ def run_on_sphere(
         validation = _draw(held_out, drawing.faithful(setting.seed + 1))
     torch.manual_seed(setting.seed)
     network, history = train(
-        preset.build(len(dataset.classes or ())),
+        preset.build(EMBEDDING if objective.embeds else len(dataset.classes or ())),
         _Source(training, drawing, say),
         validation,
         setting.plan(),
-        classification(),
+        objective,
         checkpoint=folder / "checkpoint.pt",
         listener=listener,
     )
     classes = tuple(str(name) for name in dataset.classes or ())
     if process_rank() == 0:
         _save(network, setting, classes, folder)
+    known = _remember(network, training, drawing, say) if objective.embeds else None
     return SphereOutcome(
         setting,
         preset.title,
@@ -133,7 +146,7 @@ def run_on_sphere(
         len(testing.labels),
         classes,
         history,
-        [_test(network, testing, setting.drawing(name), say) for name in setting.tests],
+        [_test(network, testing, setting.drawing(name), known, say) for name in setting.tests],
     )
 
 
@@ -164,12 +177,27 @@ def _draw(digits: Digits, drawing: Drawing) -> Batches:
     return draw_digits(digits.images, digits.labels, drawing)
 
 
-def _test(network: nn.Module, digits: Digits, drawing: Drawing, say: Say) -> JudgedDigits:
+def _remember(network: nn.Module, digits: Digits, drawing: Drawing, say: Say) -> Known:
+    """Return the embeddings of the training digits, not warped, with their classes."""
+    say(f"embedding {len(digits.labels):,} training digits")
+    batches = _draw(digits, drawing.faithful(TEST_SEED + 1))
+    return predict(network, batches).double().numpy(), digits.labels
+
+
+def _test(
+    network: nn.Module, digits: Digits, drawing: Drawing, known: Known | None, say: Say
+) -> JudgedDigits:
     orientation = "rotated" if drawing.rotated else "plain"
     say(f"testing on {len(digits.labels):,} {orientation} digits")
     drawing = drawing.faithful(TEST_SEED)
-    scores = predict(network, _draw(digits, drawing))
-    found, n_classes = scores.argmax(1).numpy(), scores.shape[1]
+    outputs = predict(network, _draw(digits, drawing)).double()
+    if known is None:
+        found, n_classes = outputs.argmax(1).numpy(), outputs.shape[1]
+        scores = score_embeddings(class_embedding(outputs).numpy(), digits.labels)
+    else:
+        judged = judge_embeddings(*known, outputs.numpy(), digits.labels)
+        found, scores = judged.given, judged.scores
+        n_classes = 1 + int(max(known[1].max(), digits.labels.max()))
     confusion = np.zeros((n_classes, n_classes), int)
     np.add.at(confusion, (digits.labels, found), 1)
     wrong = np.flatnonzero(found != digits.labels)
@@ -178,7 +206,7 @@ def _test(network: nn.Module, digits: Digits, drawing: Drawing, say: Say) -> Jud
         for row in wrong[:60]
     ]
     error = float(len(wrong) / len(found))
-    return JudgedDigits(orientation, drawing, error, confusion.tolist(), misread)
+    return JudgedDigits(orientation, drawing, error, confusion.tolist(), misread, scores)
 
 
 def split_digits(dataset: Dataset, setting: SphereSetting) -> tuple[Digits, Digits, Digits]:
@@ -225,7 +253,7 @@ def to_json(outcome: SphereOutcome) -> dict[str, Any]:
     """Return the outcome as the records every command writes, one a test, with the history."""
     common = {
         "dataset": outcome.setting.dataset,
-        "method": outcome.setting.preset,
+        "method": outcome.setting.method,
         "k": None,
         "error_sd": None,  # one split has no spread
         "fit_seconds": outcome.seconds,
@@ -247,6 +275,7 @@ def to_json(outcome: SphereOutcome) -> dict[str, Any]:
             "error_mean": test.error,
             "confusion": test.confusion,
             "misread": test.misread,
+            **test.scores.record(),
         }
         for test in outcome.tests
     ]

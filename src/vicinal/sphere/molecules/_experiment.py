@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from vicinal.sphere.training import (
     Objective,
     Step,
     TrainingPlan,
+    TrainingSetting,
     predict,
     process_rank,
     regression,
@@ -34,41 +35,29 @@ FOLDS = 5
 CALIBRATION = 1000  # molecules whose statistics are kept
 
 
-@dataclass(frozen=True)
-class MoleculeSetting:
-    """What to train on which folds; None stands for the preset's own choice."""
+@dataclass(frozen=True, kw_only=True)
+class MoleculeSetting(TrainingSetting):
+    """What to train on which fold; a tenth of the training folds is held out."""
 
+    dataset: str = "qm7"
     preset: str = "shells"
     fold: int = 0
-    n_epochs: int | None = None
-    n_train: int | None = None  # a subsample
-    n_validation: int | None = None  # a tenth of the training folds
-    patience: int | None = None
-    seed: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.fold not in range(FOLDS):
             raise ValueError(f"fold={self.fold}: the published folds are 0 to {FOLDS - 1}.")
-        for name, least in (("n_train", 2), ("n_validation", 0), ("patience", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ValueError(f"{name}={value} must be {least} or more.")
         get_molecule_preset(self.preset)
 
     def plan(self) -> TrainingPlan:
         """Return how the network is trained."""
-        plan = get_molecule_preset(self.preset).plan
-        n_epochs = plan.n_epochs if self.n_epochs is None else self.n_epochs
-        return replace(plan, seed=self.seed, patience=self.patience, n_epochs=n_epochs)
+        return self.adapt(get_molecule_preset(self.preset).plan)
 
     def configuration(self) -> dict[str, Any]:
         """Return what the weights of every fold depend on."""
-        preset = get_molecule_preset(self.preset)
-        plan = asdict(self.plan())
-        del plan["patience"]
-        chosen = {name: getattr(self, name) for name in ("preset", "n_train", "n_validation")}
-        spheres = {f"spheres.{name}": value for name, value in asdict(preset.spheres).items()}
-        return {"dataset": "qm7", **chosen, **plan, **spheres, "version": __version__}
+        spheres = asdict(get_molecule_preset(self.preset).spheres)
+        read = {f"spheres.{name}": value for name, value in spheres.items()}
+        return self.depends_on(self.plan(), **read)
 
 
 @dataclass(frozen=True)

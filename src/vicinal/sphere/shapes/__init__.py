@@ -22,17 +22,17 @@ from vicinal.sphere.shapes._channels import (
 from vicinal.sphere.shapes._experiment import (
     JudgedShapes,
     ShapeOutcome,
-    ShapeRows,
     ShapeSetting,
     describe_histograms,
-    describe_shapes,
     describe_spectra,
     judge,
-    load_shapes,
     run_on_shapes,
+    smoothed_classification,
 )
 from vicinal.sphere.shapes._meshes import Mesh, Shapes, make_mesh, shapes_of
+from vicinal.sphere.shapes._pictures import picture_mesh
 from vicinal.sphere.shapes._presets import ShapePreset, list_shape_presets
+from vicinal.sphere.shapes._rows import ShapeRows, load_shapes
 
 __all__ = [
     "CHANNELS",
@@ -47,13 +47,14 @@ __all__ = [
     "cast_rays",
     "cross_spectra",
     "describe_histograms",
-    "describe_shapes",
     "describe_spectra",
     "judge",
     "list_shape_presets",
     "load_shapes",
     "make_mesh",
+    "picture_mesh",
     "run_on_shapes",
     "shape_histograms",
     "shapes_of",
+    "smoothed_classification",
 ]

@@ -55,6 +55,7 @@ class Caster:
     """
 
     def __init__(self, bandwidth: int, l_max: int, *, n_jobs: int | None = None) -> None:
+        self.bandwidth, self.l_max = bandwidth, l_max
         self.transform = SphericalTransform(bandwidth, l_max, "gauss-legendre")
         self.directions = self.transform.points().double().numpy().reshape(-1, 3)
         self.n_threads = thread_count(n_jobs)

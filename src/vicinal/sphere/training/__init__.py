@@ -12,6 +12,13 @@ It knows nothing of spheres: network, rows and objective are passed in. `classif
 """
 
 from vicinal.sphere.training._checkpoints import load_weights, read_tensors, write_checkpoint
+from vicinal.sphere.training._embeddings import (
+    EMBEDDING,
+    JudgedEmbeddings,
+    class_embedding,
+    judge_embeddings,
+    score_embeddings,
+)
 from vicinal.sphere.training._objectives import (
     Objective,
     TargetScaling,
@@ -21,17 +28,25 @@ from vicinal.sphere.training._objectives import (
 )
 from vicinal.sphere.training._plan import TrainingPlan
 from vicinal.sphere.training._processes import count_processes, process_rank, sum_over_processes
+from vicinal.sphere.training._setting import CLASSES, LabelledSetting, TrainingSetting
 from vicinal.sphere.training._trainer import Batches, Epoch, Step, measure, predict, train
 
 __all__ = [
+    "CLASSES",
+    "EMBEDDING",
     "Batches",
     "Epoch",
+    "JudgedEmbeddings",
+    "LabelledSetting",
     "Objective",
     "Step",
     "TargetScaling",
     "TrainingPlan",
+    "TrainingSetting",
+    "class_embedding",
     "classification",
     "count_processes",
+    "judge_embeddings",
     "load_weights",
     "measure",
     "predict",
@@ -39,6 +54,7 @@ __all__ = [
     "read_tensors",
     "regression",
     "retrieval",
+    "score_embeddings",
     "sum_over_processes",
     "train",
     "write_checkpoint",

@@ -40,16 +40,19 @@ class Objective:
     score : function of (outputs, targets), both in the targets' units
         What is told and chooses the epoch: a mean over rows, the less the better.
     scaling : TargetScaling
+    embeds : bool
+        Whether outputs are places of rows, to be compared by distance.
     """
 
     loss: Compare
     score: Compare
     scaling: TargetScaling = TargetScaling()
+    embeds: bool = False
 
 
-def classification() -> Objective:
-    """Return cross-entropy of scores (batch, classes), and the share of rows misread."""
-    return Objective(functional.cross_entropy, _share_wrong)
+def classification(loss: Compare = functional.cross_entropy) -> Objective:
+    """Return a loss of scores (batch, classes), and the share of rows misread."""
+    return Objective(loss, _share_wrong)
 
 
 def regression(targets: Tensor, *, loss: Compare = functional.mse_loss) -> Objective:
@@ -66,7 +69,7 @@ def regression(targets: Tensor, *, loss: Compare = functional.mse_loss) -> Objec
 
 def retrieval(loss: Compare) -> Objective:
     """Return a loss on embeddings and labels, and the share of rows nearest to another class."""
-    return Objective(loss, _nearest_neighbour_error)
+    return Objective(loss, _nearest_neighbour_error, embeds=True)
 
 
 def _share_wrong(scores: Tensor, labels: Tensor) -> Tensor:

@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
+from torch import Tensor
+
 
 @dataclass(frozen=True)
 class TrainingPlan:
@@ -20,9 +23,10 @@ class TrainingPlan:
     averaging: float | None = None  # decay of a running mean of the weights, a step
     patience: int | None = None  # epochs without a better validation score
     seed: int = 0
+    together: int = 1  # rows of a class that follow one another in an epoch's order
 
     def __post_init__(self) -> None:
-        for name in ("n_epochs", "batch_size", "learning_rate"):
+        for name in ("n_epochs", "batch_size", "learning_rate", "together"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name}={getattr(self, name)} must be above zero.")
         if self.schedule not in ("constant", "one-cycle"):
@@ -43,3 +47,18 @@ def learning_rate_at(plan: TrainingPlan, progress: float) -> float:
     fall = 0.5 * (1 + math.cos(math.pi * share))  # 1 → 0
     height = 1 - fall if rising else fall
     return plan.learning_rate * (low + (1 - low) * height)
+
+
+def order_rows(targets: Tensor, together: int, generator: torch.Generator) -> Tensor:
+    """Return all rows in a random order, in which ``together`` rows of a class follow one another.
+
+    The rows of every class are cut into groups of that size, the last one smaller where they do not
+    divide, and the groups are shuffled.
+    """
+    order = torch.randperm(len(targets), generator=generator)
+    if together == 1:
+        return order
+    classes = [order[targets[order] == label] for label in targets.unique()]
+    groups = [group for rows in classes for group in rows.split(together)]
+    shuffled = torch.randperm(len(groups), generator=generator).tolist()
+    return torch.cat([groups[i] for i in shuffled])

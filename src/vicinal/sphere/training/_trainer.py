@@ -33,7 +33,7 @@ from vicinal.sphere.training._checkpoints import (
     write_checkpoint,
 )
 from vicinal.sphere.training._objectives import Objective
-from vicinal.sphere.training._plan import TrainingPlan, learning_rate_at
+from vicinal.sphere.training._plan import TrainingPlan, learning_rate_at, order_rows
 from vicinal.sphere.training._processes import count_processes, process_rank, sum_over_processes
 
 CHECKPOINT_SECONDS = 30.0
@@ -194,7 +194,7 @@ class _Training:
         if n_steps == 0:
             raise ValueError(f"batch_size={batch_size} is more than the {n_rows} training rows.")
         seed = torch.Generator().manual_seed(_mix(self.plan.seed, self.at.epoch))
-        chosen = torch.randperm(n_rows, generator=seed).split(batch_size)
+        chosen = order_rows(batches.targets, self.plan.together, seed).split(batch_size)
         self.model.train()
         while self.at.step < n_steps:
             with self._timed():
