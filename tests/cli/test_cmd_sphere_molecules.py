@@ -49,13 +49,33 @@ def test_a_molecule_gets_an_energy(run, trained, tmp_path):
 
 
 @needs_qm7
-def test_a_broken_file_exits_2_with_one_line(run, trained, tmp_path):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("3\n\nO 0 0 0\n", "3 atoms are announced, 1 follow"),
+        ("1\n\nO 0 0 0\n", "has 1 atoms; an energy of binding needs two or more"),
+        ("2\n\nO 0 0 0\nFe 0 0 2\n", "element 'Fe' is unknown; known are H, C, N, O, S"),
+        ("2\n\nO 0 0 0\nO 0 0 0\n", "atoms 0 and 1 of molecule 0 are 0 Å apart"),
+        ("2\n\nO 0 0 0\nO 0 0 nan\n", "NaN or infinite"),
+    ],
+)
+def test_what_is_no_molecule_exits_2_with_one_line(run, trained, tmp_path, text, said):
     _, folder = trained
-    (tmp_path / "broken.xyz").write_text("3\n\nO 0 0 0\n")
+    (tmp_path / "broken.xyz").write_text(text)
     done = run("sphere", "predict", folder / "run", tmp_path / "broken.xyz")
     assert done.code == 2
-    assert "3 atoms are announced, 1 follow" in done.err
+    assert said in " ".join(done.err.split())
     assert "Traceback" not in done.err
+
+
+@needs_qm7
+def test_the_page_has_the_errors_and_the_molecules_farthest_off(trained):
+    _, folder = trained
+    page = (folder / "run" / "report.html").read_text()
+    records = json.loads((folder / "results.json").read_text())["records"]
+    assert f"{records[0]['rmse']:.2f} in the root mean square" in page
+    assert "eigenvalues" in page
+    assert page.count("<tr>") >= 14  # two methods and twelve molecules
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vicinal.cli._console import make_console
 from vicinal.cli._options import csv_text, print_text, working, write_file, write_json
+from vicinal.cli._sphere_molecule_page import list_errors, write_molecule_page
 from vicinal.cli._sphere_runs import check_rivals, keep_records, training_run
 from vicinal.sphere.molecules import (
     FOLDS,
@@ -40,17 +41,19 @@ def train_molecules(
     """Train and test on one published fold or on all, rivals after the networks; print errors."""
     folds = _read_folds(fold)
     check_rivals(rivals, RIVALS, "molecules")
-    found: list[MoleculeOutcome | RivalOutcome] = []
+    outcomes: list[MoleculeOutcome] = []
+    others: list[RivalOutcome] = []
     with training_run(setting, out, console, fresh=fresh, tell=_kcal) as (folder, display):
         for number in folds:
             chosen = replace(setting, fold=number)
             place = folder / f"fold-{number}"
             display.say(f"fold {number}")
-            found.append(run_on_molecules(chosen, place, listener=display, say=display.say))
-            found += run_rivals(rivals, chosen, display.say)
-        records = [outcome.record() for outcome in found]
+            outcomes.append(run_on_molecules(chosen, place, listener=display, say=display.say))
+            others += run_rivals(rivals, chosen, display.say)
+        records = [outcome.record() for outcome in (*outcomes, *others)]
         keep_records(records, folder, json)
-    _show(records, folder)
+        page = write_molecule_page(outcomes, records, folder / "report.html")
+    _show(records, folder, page)
 
 
 def predict_energies(network: Path, data: Path, out: Path | None, json: Path | None) -> None:
@@ -88,25 +91,15 @@ def _kcal(value: float) -> str:
     return f"{value:.2f} kcal/mol"
 
 
-def _show(records: list[dict[str, Any]], folder: Path) -> None:
+def _show(records: list[dict[str, Any]], folder: Path, page: Path) -> None:
     console = make_console()
-    for method in dict.fromkeys(record["method"] for record in records):
-        mine = [record for record in records if record["method"] == method]
-        for record in mine:
-            _print(console, f"{method}, fold {record['fold']}", record)
-        if len(mine) > 1:
-            mean = {
-                key: sum(record[key] for record in mine) / len(mine)
-                for key in ("mae", "rmse", "cpu_seconds")
-            }
-            _print(console, f"{method}, mean of {len(mine)} folds", mean)
+    for errors in list_errors(records):
+        fold = "mean of all folds" if errors.fold == "mean" else f"fold {errors.fold}"
+        console.print(
+            f"{errors.method}, {fold}: MAE {errors.mae:.2f}, RMSE {errors.rmse:.2f} kcal/mol "
+            f"({errors.cpu_seconds:.0f} CPU s)",
+            markup=False,
+            soft_wrap=True,
+        )
     console.print(f"networks: {folder}", markup=False, soft_wrap=True)
-
-
-def _print(console: Console, title: str, errors: dict[str, Any]) -> None:
-    console.print(
-        f"{title}: MAE {errors['mae']:.2f}, RMSE {errors['rmse']:.2f} kcal/mol "
-        f"({errors['cpu_seconds']:.0f} CPU s)",
-        markup=False,
-        soft_wrap=True,
-    )
+    console.print(f"report: {page}", markup=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -83,8 +84,8 @@ def _notes(outcome: ShapeOutcome) -> list[str]:
         chosen,
         "The network was given every mesh turned at random; pictures show meshes as they lie in "
         "the file.",
-        f"Preset {setting.preset}, loss {setting.loss}, seed {setting.seed}. Test meshes were read "
-        "after training only.",
+        f"Preset {setting.preset} ({outcome.title}), loss {setting.loss}, seed {setting.seed}.",
+        "Test meshes were read after training only.",
     ]
 
 
@@ -99,7 +100,7 @@ def rank_pictures(outcome: ShapeOutcome) -> list[RankedList]:
     def picture(row: int, wanted: int) -> RankedPicture:
         label = int(labels[row])
         pixels = picture_mesh(parts.shapes.meshes[parts.test[row]])
-        return RankedPicture(pixels, parts.shapes.classes[label], label == wanted)
+        return RankedPicture(pixels, _breakable(parts.shapes.classes[label]), label == wanted)
 
     lists = []
     for query, places in zip(queries.tolist(), order, strict=True):
@@ -110,6 +111,11 @@ def rank_pictures(outcome: ShapeOutcome) -> list[RankedList]:
             asked = picture(query, int(labels[query]))
             lists.append(RankedList(asked, found, _precision(right), int(right.sum())))
     return sorted(lists, key=lambda ranked: -ranked.precision)
+
+
+def _breakable(name: str) -> str:
+    """Let a name such as FlyingInsect be broken where a word of it begins."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "\u200b", name)
 
 
 def _precision(right: IntArray) -> float:

@@ -20,6 +20,7 @@ __getattr__, __all__ = lazy_names(
         "vicinal.report._comparison": "Comparison",
         "vicinal.report._directions": "describe_direction leading_directions maps_linearly "
         "sample_rows",
+        "vicinal.report._energy_page": "EnergyReport FoldErrors MissedMolecule write_energy_page",
         "vicinal.report._errors": "plot_errors",
         "vicinal.report._fitted": "sum_by_column",
         "vicinal.report._maps": "correlation first_two_components",

@@ -3,6 +3,10 @@ from vicinal.report._directions import describe_direction as describe_direction
 from vicinal.report._directions import leading_directions as leading_directions
 from vicinal.report._directions import maps_linearly as maps_linearly
 from vicinal.report._directions import sample_rows as sample_rows
+from vicinal.report._energy_page import EnergyReport as EnergyReport
+from vicinal.report._energy_page import FoldErrors as FoldErrors
+from vicinal.report._energy_page import MissedMolecule as MissedMolecule
+from vicinal.report._energy_page import write_energy_page as write_energy_page
 from vicinal.report._errors import plot_errors as plot_errors
 from vicinal.report._fitted import sum_by_column as sum_by_column
 from vicinal.report._maps import correlation as correlation

@@ -75,6 +75,14 @@ def draw_epochs(ax: Axes, curves: Mapping[str, Sequence[float | None]]) -> None:
     _finish(ax)
 
 
+def draw_misses(ax: Axes, values: FloatArray, errors: FloatArray, unit: str) -> None:
+    """Points of errors (n,) against true values, about a line at zero."""
+    ax.axhline(0, color=QUIET, linewidth=1)
+    ax.scatter(values, errors, s=_size(len(values)), color=ACCENT, alpha=0.45, linewidths=0)
+    ax.set(xlabel=f"true energy ({unit})", ylabel=f"error ({unit})")
+    _finish(ax, ax.xaxis, ax.yaxis)
+
+
 def draw_bars(ax: Axes, shares: FloatArray, names: Sequence[str]) -> None:
     """Horizontal bars of shares (p,), the first on top, each with its percentage."""
     at = np.arange(len(shares))

@@ -52,9 +52,8 @@ class RetrievalReport(Training):
     def summary(self) -> str:
         """How well samples find each other."""
         return (
-            f"{self.title}: for {100 * self.nearest:.1f} % of the test {self.kind} the nearest "
-            f"other one is of their class, with a mean average precision of "
-            f"{self.average_precision:.3f}."
+            f"For {100 * self.nearest:.1f} % of the test {self.kind} the nearest other one is of "
+            f"their class; the mean average precision is {self.average_precision:.3f}."
         )
 
 

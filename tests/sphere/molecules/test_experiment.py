@@ -54,7 +54,7 @@ def test_folds_are_the_published_ones_and_parts_do_not_meet():
 def test_a_training_has_errors_in_kcal_and_learns(trained):
     _, outcomes = trained
     for outcome in outcomes:
-        assert outcome.n_test == 1433
+        assert len(outcome.rows) == len(outcome.predicted) == 1433
         assert 1 < outcome.mae < outcome.rmse < 60
         assert outcome.history[1].train_error < outcome.history[0].train_error
         record = outcome.record()

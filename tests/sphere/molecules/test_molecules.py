@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vicinal.sphere.molecules import Molecules, check_molecules, read_xyz
+from vicinal.sphere.molecules import Molecules, check_molecules, name_molecules, read_xyz
 
 WATER = "3\nwater\nO 0 0 0.12\nH 0 0.76 -0.48\nH 0 -0.76 -0.48 extra\n"
 METHANE = "5\n\nC 0 0 0\nH .63 .63 .63\nh -.63 -.63 .63\nH .63 -.63 -.63\nH -.63 .63 -.63\n"
@@ -72,3 +72,9 @@ def test_what_is_no_molecule_is_refused(charges, positions, said):
 def test_positions_and_charges_must_fit():
     with pytest.raises(ValueError, match=r"go with positions \(1, 2, 3\)"):
         molecule([1, 1], [[0, 0, 0]])
+
+
+def test_molecules_are_named_by_their_sums(tmp_path):
+    ethanol = "9\n\n" + "".join(f"{of} 0 0 {i}\n" for i, of in enumerate("OCCHHHHHH"))
+    found = read_xyz(write(tmp_path, WATER + METHANE + ethanol))
+    assert name_molecules(found) == ["H2O", "CH4", "C2H6O"]

@@ -160,3 +160,10 @@ def test_the_thesis_network_sums_features_before_its_last_layers():
     assert net.readout is not None
     torch.testing.assert_close(net(atoms), net.readout(summed)[:, 0], rtol=1e-4, atol=1e-5)
     assert net.readout[1].out_features == 11
+
+
+def test_atoms_with_other_channels_are_refused_with_both_named(real_molecules):
+    few = AtomBatches(real_molecules, torch.zeros(len(real_molecules)), GaussianShells(n_shells=4))
+    network = MoleculeNet(60, 3, ((4, 4, 4, 4), (8,)))
+    with pytest.raises(ValueError, match="reads 60 channels of 16 coefficients an atom, got 20 of"):
+        network(few.take(torch.arange(2)))

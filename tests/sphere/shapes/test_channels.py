@@ -103,6 +103,24 @@ def test_place_and_size_do_not_matter(factor):
     assert_allclose(moved.vertices, box().vertices, atol=1e-12)
 
 
+def test_a_hole_lets_rays_through_but_not_through_the_hull():
+    whole = bumpy()
+    pierced = Mesh(whole.vertices, whole.faces[5:], whole.hull)
+    directions = Caster(12, 4).directions
+    before, after = cast_rays(whole, directions), cast_rays(pierced, directions)
+    gone = after[0] == 0
+    assert 0 < gone.sum() < len(gone) / 2
+    assert_allclose(after[:3, gone], 0)
+    assert_allclose(after[:3, ~gone], before[:3, ~gone])
+    assert_allclose(after[3:], before[3:])
+
+
+def test_a_single_triangle_or_a_flat_sheet_has_no_hull():
+    for vertices in (np.eye(3), np.eye(4, 3)[[0, 1, 2, 0]]):
+        with pytest.raises(ValueError, match="flat"):
+            make_mesh(vertices, [[0, 1, 2]])
+
+
 FACES = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
 
 

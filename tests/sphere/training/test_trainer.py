@@ -24,7 +24,7 @@ from vicinal.sphere.training import (
     retrieval,
 )
 from vicinal.sphere.training import train as train_for
-from vicinal.sphere.training._plan import learning_rate_at
+from vicinal.sphere.training._plan import learning_rate_at, order_rows
 
 PLAN = TrainingPlan(n_epochs=3, batch_size=20, learning_rate=0.02, averaging=0.9, seed=4)
 
@@ -354,3 +354,20 @@ def finished(tmp_path_factory):
     path = tmp_path_factory.mktemp("training") / "checkpoint.pt"
     train(make_model(), rows_of, None, PLAN, checkpoint=path)
     return path
+
+
+@pytest.mark.parametrize("together", [1, 2, 3, 5])
+def test_rows_of_a_class_follow_one_another(together):
+    targets = torch.arange(60) % 2  # 30 of each
+    order = order_rows(targets, together, torch.Generator().manual_seed(0))
+    assert torch.equal(order.sort().values, torch.arange(60))
+    groups = targets[order].split(together)
+    assert all(len(set(group.tolist())) == 1 for group in groups)
+    other = order_rows(targets, together, torch.Generator().manual_seed(1))
+    assert not torch.equal(order, other)
+
+
+def test_classes_that_do_not_divide_are_kept_whole():
+    targets = torch.tensor([0] * 7 + [1] * 2)
+    order = order_rows(targets, 5, torch.Generator().manual_seed(0))
+    assert torch.equal(order.sort().values, torch.arange(9))

@@ -17,7 +17,7 @@ from vicinal.sphere.molecules._experiment import (
     load_qm7,
     run_on_molecules,
 )
-from vicinal.sphere.molecules._molecules import Molecules, check_molecules, read_xyz
+from vicinal.sphere.molecules._molecules import Molecules, check_molecules, name_molecules, read_xyz
 from vicinal.sphere.molecules._network import MoleculeNet
 from vicinal.sphere.molecules._prediction import (
     MoleculeEnergies,
@@ -45,6 +45,7 @@ __all__ = [
     "check_molecules",
     "list_molecule_presets",
     "load_qm7",
+    "name_molecules",
     "predict_molecules",
     "read_xyz",
     "run_on_molecules",

@@ -61,6 +61,17 @@ class MoleculeSetting(TrainingSetting):
 
 
 @dataclass(frozen=True)
+class Energies:
+    """Molecules with their energies, in kcal/mol."""
+
+    molecules: Molecules
+    energies: FloatArray
+
+    def rows(self, chosen: IntArray) -> Energies:
+        return Energies(self.molecules.rows(chosen), self.energies[chosen])
+
+
+@dataclass(frozen=True)
 class MoleculeOutcome:
     """A network trained on four folds and tested on the fifth; errors are in kcal/mol."""
 
@@ -69,10 +80,20 @@ class MoleculeOutcome:
     n_parameters: int
     n_train: int
     n_validation: int
-    n_test: int
     history: list[Epoch]
-    mae: float
-    rmse: float
+    rows: IntArray  # of the test molecules, in the set
+    tested: Energies
+    predicted: FloatArray
+
+    @property
+    def mae(self) -> float:
+        """The mean absolute error."""
+        return float(np.abs(self.predicted - self.tested.energies).mean())
+
+    @property
+    def rmse(self) -> float:
+        """The root of the mean squared error."""
+        return float(np.sqrt(((self.predicted - self.tested.energies) ** 2).mean()))
 
     @property
     def cpu_seconds(self) -> float:
@@ -94,22 +115,11 @@ class MoleculeOutcome:
             "cpu_seconds": self.cpu_seconds,
             "n_train": self.n_train,
             "n_validation": self.n_validation,
-            "n_test": self.n_test,
+            "n_test": len(self.rows),
             "seed": self.setting.seed,
             "version": __version__,
             "n_parameters": self.n_parameters,
         }
-
-
-@dataclass(frozen=True)
-class Energies:
-    """Molecules with their energies, in kcal/mol."""
-
-    molecules: Molecules
-    energies: FloatArray
-
-    def rows(self, chosen: IntArray) -> Energies:
-        return Energies(self.molecules.rows(chosen), self.energies[chosen])
 
 
 def load_qm7() -> tuple[Energies, IntArray]:
@@ -147,7 +157,8 @@ def run_on_molecules(
     """
     preset = get_molecule_preset(setting.preset)
     data, folds = load_qm7()
-    training, held_out, testing = (data.rows(rows) for rows in split_fold(folds, setting))
+    parts = split_fold(folds, setting)
+    training, held_out, testing = (data.rows(rows) for rows in parts)
     composition = Composition.fit(training.molecules, training.energies)
     say(f"spheres of {training.molecules.n_atoms.sum():,} atoms")
     batches = _batches(training, composition, preset)
@@ -167,17 +178,16 @@ def run_on_molecules(
         save_network(network, folder / "network.pt", _facts(setting, composition, objective))
     say(f"testing on {len(testing.energies):,} molecules")
     found = objective.scaling.undo(predict(network, _batches(testing, composition, preset)))
-    errors = found.double().numpy() + composition.predict(testing.molecules) - testing.energies
     return MoleculeOutcome(
         setting,
         preset.title,
         sum(parameter.numel() for parameter in network.parameters()),
         len(training.energies),
         len(held_out.energies),
-        len(testing.energies),
         history,
-        float(np.abs(errors).mean()),
-        float(np.sqrt((errors**2).mean())),
+        parts[2],
+        testing,
+        found.double().numpy() + composition.predict(testing.molecules),
     )
 
 

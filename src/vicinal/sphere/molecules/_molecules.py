@@ -64,6 +64,20 @@ class Molecules:
         return gaps
 
 
+def name_molecules(molecules: Molecules) -> list[str]:
+    """Return sums of elements as chemists write them, carbon and hydrogen first: "C2H6O"."""
+    order = sorted(SYMBOLS, key=lambda symbol: ("CH".find(symbol) % 3, symbol))
+    columns = {symbol: (molecules.charges == SYMBOLS[symbol]).sum(axis=1) for symbol in order}
+    return [
+        "".join(
+            symbol + (str(counts[row]) if counts[row] > 1 else "")
+            for symbol, counts in columns.items()
+            if counts[row]
+        )
+        for row in range(len(molecules))
+    ]
+
+
 def check_molecules(molecules: Molecules) -> None:
     """Refuse molecules without a bond, of unknown elements, or with atoms in one place."""
     for row in range(len(molecules)):

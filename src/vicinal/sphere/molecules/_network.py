@@ -156,6 +156,13 @@ class MoleculeNet(nn.Module):
 
     def see(self, atoms: Atoms) -> Fragments:
         """Return the fragments that the network on an atom begins with."""
+        expected = ((self.settings["l_max"] + 1) ** 2, self.settings["channels"])
+        if atoms.coefficients.shape[1:] != expected:
+            n_rows, channels = atoms.coefficients.shape[1:]
+            raise ValueError(
+                f"this network reads {expected[1]} channels of {expected[0]} coefficients an atom, "
+                f"got {channels} of {n_rows}: give it the spheres it was trained on."
+            )
         if self.mixing is not None:
             mixed: Fragments = self.mixing(atoms)
             return mixed

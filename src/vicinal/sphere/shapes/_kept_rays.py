@@ -51,7 +51,7 @@ def _digest(caster: Caster, meshes: Sequence[Mesh], rotations: Tensor) -> str:
 def _read(path: Path, shape: tuple[int, int]) -> FloatArray | None:
     """Return the numbers of a file, None where there is none or it is not as it was written."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             found: FloatArray = archive["packed"]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
