@@ -115,6 +115,23 @@ def test_a_hole_lets_rays_through_but_not_through_the_hull():
     assert_allclose(after[3:], before[3:])
 
 
+def test_embree_finds_what_the_kernel_finds():
+    pytest.importorskip("embreex")
+    directions = Caster(16, 4).directions
+    for seed in range(3):
+        whole = bumpy(seed, 200)
+        pierced = Mesh(whole.vertices, whole.faces[9:], whole.hull)
+        own, other = (cast_rays(pierced, directions, tracer) for tracer in ("numba", "embree"))
+        same = np.isclose(own, other, atol=1e-9).all(axis=0)
+        assert same.mean() > 0.995  # single precision may slip past an edge
+        assert (own[0] == 0).sum() > 0
+
+
+def test_tracers_that_do_not_exist_are_refused():
+    with pytest.raises(ValueError, match="there are numba, embree"):
+        cast_rays(box(), np.eye(3), "luck")
+
+
 def test_a_single_triangle_or_a_flat_sheet_has_no_hull():
     for vertices in (np.eye(3), np.eye(4, 3)[[0, 1, 2, 0]]):
         with pytest.raises(ValueError, match="flat"):

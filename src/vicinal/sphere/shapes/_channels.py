@@ -12,25 +12,30 @@ from vicinal._kernels._rays import farthest_hits
 from vicinal._threads import map_blocks, thread_count
 from vicinal._types import FloatArray, IntArray
 from vicinal.sphere.harmonic import Fragments, SphericalTransform
+from vicinal.sphere.shapes._embree import farthest_hits_embree
 from vicinal.sphere.shapes._meshes import Mesh
 
+Tracer = Callable[[FloatArray, FloatArray], tuple[FloatArray, IntArray]]
+TRACERS: dict[str, Tracer] = {"numba": farthest_hits, "embree": farthest_hits_embree}
 CHANNELS = ("distance", "cosine", "sine", "hull distance", "hull cosine", "hull sine")
 
 
-def cast_rays(mesh: Mesh, directions: FloatArray) -> FloatArray:
+def cast_rays(mesh: Mesh, directions: FloatArray, tracer: str = "numba") -> FloatArray:
     """Return the six channels of a mesh in some directions, (6, p).
 
     A ray from a sphere around the mesh towards its centre meets the mesh, and its convex hull,
     first where the ray from the centre outward leaves it last. The channels are the distance of
     that point from the centre, and |cos| and sin of the angle between the ray and the surface;
-    zeros where a ray meets nothing.
+    zeros where a ray meets nothing. ``tracer`` is "numba", or "embree" where that is installed.
     """
-    parts = [_read(mesh.vertices[faces], directions) for faces in (mesh.faces, mesh.hull)]
-    return np.concatenate(parts)
+    if tracer not in TRACERS:
+        raise ValueError(f"no tracer {tracer!r}; there are {', '.join(TRACERS)}.")
+    sides = (mesh.vertices[faces] for faces in (mesh.faces, mesh.hull))
+    return np.concatenate([_read(side, directions, TRACERS[tracer]) for side in sides])
 
 
-def _read(corners: FloatArray, directions: FloatArray) -> FloatArray:
-    radii, faces = farthest_hits(corners, directions)
+def _read(corners: FloatArray, directions: FloatArray, trace: Tracer) -> FloatArray:
+    radii, faces = trace(corners, directions)
     met = faces >= 0
     a, b, c = corners[faces].swapaxes(0, 1)
     normals = np.cross(b - a, c - a)
