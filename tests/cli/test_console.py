@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
+import typer
 from rich.console import Console
 
-from vicinal.cli._console import RunDisplay, describe_records, format_duration
+from vicinal.cli._console import (
+    RunDisplay,
+    describe_records,
+    explain_stop,
+    format_duration,
+    make_console,
+)
 from vicinal.runs import Cell, Progress, Setting, Source
 
 CELL = Cell(Setting(Source("letter")), 1, "mlng", (3, 7))
@@ -58,3 +66,13 @@ def test_records_of_several_k_are_told_together():
     assert describe_records((RECORD, {**RECORD, "error": 0.5})) == (
         "error 0.0213, 0.5000 (1.75 CPU s)"
     )
+
+
+def test_an_interrupt_within_a_kernel_is_a_stop_like_any_other(capsys):
+    console = make_console(stderr=True)
+    with pytest.raises(typer.Exit) as left, explain_stop(console, Path("folder")):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+    assert left.value.exit_code == 130
+    assert "run the same command again" in capsys.readouterr().err
+    with pytest.raises(SystemError), explain_stop(console, Path("folder")):
+        raise SystemError("something else")

@@ -235,7 +235,10 @@ def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
     before = on_signals(_interrupt)
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        # A compiled kernel that is interrupted says so in its own way.
+        if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         folder = where.folder if isinstance(where, RunDisplay) else where
         kept = "nothing was measured yet."
         if folder is not None:
