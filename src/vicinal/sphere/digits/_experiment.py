@@ -135,7 +135,7 @@ def run_on_sphere(
     )
     classes = tuple(str(name) for name in dataset.classes or ())
     if process_rank() == 0:
-        _save(network, setting, classes, folder)
+        _save(network, setting, () if objective.embeds else classes, folder)
     known = _remember(network, training, drawing, say) if objective.embeds else None
     return SphereOutcome(
         setting,

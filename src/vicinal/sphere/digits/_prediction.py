@@ -56,6 +56,11 @@ def predict_images(network: str | Path, images: AnyArray) -> SpherePredictions:
     """
     facts = read_configuration(network)["facts"]
     drawing, classes = _drawing(facts, network), tuple(map(str, facts.get("classes", ())))
+    if not classes:
+        raise ValueError(
+            f"{network} gives places to compare images by, not classes: it was trained by a loss "
+            "of embeddings."
+        )
     images = brighten(check_images(images))
     batches = draw_digits(images, np.zeros(len(images)), drawing)
     scores = predict(load_network(network), batches)
