@@ -73,7 +73,7 @@ def test_the_page_has_the_errors_and_the_molecules_farthest_off(trained):
     _, folder = trained
     page = (folder / "run" / "report.html").read_text()
     records = json.loads((folder / "results.json").read_text())["records"]
-    assert f"{records[0]['rmse']:.2f} in the root mean square" in page
+    assert f"{records[0]['rmse']:.2f} in the root mean square" in page  # of the one fold
     assert "eigenvalues" in page
     assert page.count("<tr>") >= 14  # two methods and twelve molecules
 

@@ -42,8 +42,6 @@ def write_molecule_page(
         version=__version__,
         unit="kcal/mol",
         folds=list_errors(records),
-        mae=means[-1].mae,
-        rmse=means[-1].rmse,
         energies=energies,
         predicted=predicted,
         worst=_worst(outcomes),

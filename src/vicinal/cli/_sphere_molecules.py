@@ -50,7 +50,7 @@ def train_molecules(
             display.say(f"fold {number}")
             outcomes.append(run_on_molecules(chosen, place, listener=display, say=display.say))
             others += run_rivals(rivals, chosen, display.say)
-        records = [outcome.record() for outcome in (*outcomes, *others)]
+        records = [trained.record() for trained in outcomes] + [rival.record() for rival in others]
         keep_records(records, folder, json)
         page = write_molecule_page(outcomes, records, folder / "report.html")
     _show(records, folder, page)

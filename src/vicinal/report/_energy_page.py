@@ -47,18 +47,22 @@ class EnergyReport(Training):
 
     unit: str
     folds: Sequence[FoldErrors]
-    mae: float
-    rmse: float
-    energies: FloatArray
+    energies: FloatArray  # of the test molecules of all folds
     predicted: FloatArray
     worst: Sequence[MissedMolecule]
 
     @property
+    def errors(self) -> FloatArray:
+        """Predicted minus true energies."""
+        return self.predicted - self.energies
+
+    @property
     def summary(self) -> str:
         """How far energies are off."""
+        mae, rmse = np.abs(self.errors).mean(), np.sqrt((self.errors**2).mean())
         return (
-            f"Energies of {len(self.energies):,} test molecules are off by {self.mae:.2f} "
-            f"{self.unit} on average, {self.rmse:.2f} in the root mean square."
+            f"Energies of {len(self.energies):,} test molecules are off by {mae:.2f} "
+            f"{self.unit} on average, {rmse:.2f} in the root mean square."
         )
 
 
@@ -74,7 +78,7 @@ def render_energy_page(report: EnergyReport) -> str:
 
 def draw_energies(report: EnergyReport) -> Drawing:
     """Draw predicted minus true energies against true ones; what is far off lies at the edge."""
-    errors = report.predicted - report.energies
+    errors = report.errors
     reach = float(np.quantile(np.abs(errors), SHARE)) or 1.0
     shown = np.clip(errors, -reach, reach)
     n_far = int(np.sum(np.abs(errors) > reach))
@@ -86,5 +90,7 @@ def draw_energies(report: EnergyReport) -> Drawing:
         f"Predicted minus true energy of each test molecule; {n_far} that are farther off lie at "
         "the edge."
     )
-    alt = f"Errors of {len(errors)} molecules, {report.mae:.2f} {report.unit} on average."
+    alt = (
+        f"Errors of {len(errors)} molecules, {np.abs(errors).mean():.2f} {report.unit} on average."
+    )
     return Drawing(render_svg(draw, "misses", alt, (7.2, 3.4)), caption)

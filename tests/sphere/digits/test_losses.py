@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,12 @@ from vicinal.sphere.digits import SphereSetting, predict_images, run_on_sphere
 from vicinal.sphere.digits._experiment import to_json
 from vicinal.sphere.training import classification
 
-FEW = {"dataset": "digits", "preset": "compact", "train": "plain", "tests": ("plain",)}
+FEW: dict[str, Any] = {
+    "dataset": "digits",
+    "preset": "compact",
+    "train": "plain",
+    "tests": ("plain",),
+}
 
 
 @pytest.fixture(scope="module")

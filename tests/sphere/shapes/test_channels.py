@@ -135,7 +135,7 @@ def test_tracers_that_do_not_exist_are_refused():
 def test_a_single_triangle_or_a_flat_sheet_has_no_hull():
     for vertices in (np.eye(3), np.eye(4, 3)[[0, 1, 2, 0]]):
         with pytest.raises(ValueError, match="flat"):
-            make_mesh(vertices, [[0, 1, 2]])
+            make_mesh(vertices, np.array([[0, 1, 2]]))
 
 
 FACES = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
