@@ -4,7 +4,7 @@ The same network, batches, rate and number of steps for every loss; of each, the
 tried on a part of the training rows and judged by the mean average precision among rows held out of
 it, and the best are trained once on all training rows and judged once on the test part.
 
-    python benchmarks/losses_on_spheres.py shapes [--json FILE] [--epochs 40] [--inner-epochs 15]
+    python benchmarks/losses_on_spheres.py shapes [--json FILE] [--epochs 30] [--inner-epochs 15]
     python benchmarks/losses_on_spheres.py digits [--json FILE] [--epochs 9] [--inner-epochs 6]
 
 With ``--json`` what the file already holds is not measured again.
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     told = parser.parse_args()
     make = {"shapes": shapes, "digits": digits}[told.data]
-    n_epochs, n_inner = {"shapes": (40, 15), "digits": (9, 6)}[told.data]
+    n_epochs, n_inner = {"shapes": (30, 15), "digits": (9, 6)}[told.data]
     torch.set_num_threads(1)
     losses = {name: TRIED[name] for name in told.losses.split(";")}
     inner = make(inner=True, n_epochs=told.inner_epochs or n_inner)
