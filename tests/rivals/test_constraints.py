@@ -59,8 +59,9 @@ def test_tuples_of_another_size_are_refused():
         check_tuples(ITML(), np.zeros((4, 3, 2)), 2)
 
 
-@pytest.mark.parametrize("labels", [[1, None, -1], [1, "x", -1], [1, 1j, -1],
-                                    np.ma.masked_array([1, -1, 1], mask=[0, 0, 1])])  # fmt: skip
+@pytest.mark.parametrize(
+    "labels", [[1, None, -1], [1, "x", -1], [1, 1j, -1], np.ma.masked_equal([1, -1, 2], 2)]
+)
 def test_labels_of_pairs_that_are_no_numbers_are_refused(labels):
     pairs = np.arange(12.0).reshape(3, 2, 2)
     with pytest.raises(ValueError, match=r"y (must be|is masked|holds)"):

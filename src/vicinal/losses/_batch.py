@@ -131,8 +131,7 @@ def read_batch(
         pairs = mined_pairs(indices_tuple, len(embeddings), len(references))
     # Squares of half floats overflow at 256, and the two sides may come from different sources.
     wide = torch.promote_types(torch.promote_types(embeddings.dtype, references.dtype), torch.float)
-    sides = [side.to(wide) for side in (embeddings, references)]
-    return Batch(*sides, labels, targets, itself, pairs)
+    return Batch(embeddings.to(wide), references.to(wide), labels, targets, itself, pairs)
 
 
 def _check_side(name: str, embeddings: Any, labels_name: str, labels: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,5 +53,6 @@ def test_two_columns_of_one_name_are_refused():
 
 
 def test_masked_tables_are_refused():
+    encoder: Any = TableEncoder()
     with pytest.raises(ValueError, match="masked"):
-        TableEncoder().fit(np.ma.masked_array(ROWS, mask=ROWS > 4))
+        encoder.fit(np.ma.masked_array(ROWS, mask=ROWS > 4))
