@@ -151,3 +151,16 @@ def test_a_parquet_file_of_one_large_cell_is_refused_before_it_is_unpacked(tmp_p
     monkeypatch.setattr(parquet.ParquetFile, "iter_batches", None)
     with pytest.raises(ValueError, match="unpack to more than 1 MB"):
         read_frame(tmp_path / "t.parquet")
+
+
+def test_a_row_beyond_the_end_of_any_sheet_is_not_waited_for(tmp_path):
+    pack_sheet(tmp_path / "t.xlsx", 3)
+    with zipfile.ZipFile(tmp_path / "t.xlsx") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    members[sheet] = members[sheet].replace(b'<row r="3"', b'<row r="999999999"')
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(ValueError, match="beyond the 1,048,576 that a sheet can have"):
+        read_frame(tmp_path / "t.xlsx")
