@@ -243,7 +243,6 @@ def estimators() -> Iterator[tuple[str, Any]]:
         "KNNRegressor, GradientDiffusionMap",
         vicinal.KNNRegressor(3, metric=vicinal.GradientDiffusionMap()),
     )
-    yield "AutoMetric, default", vicinal.AutoMetric(random_state=0)
     yield "MeanMetric, MLNG", vicinal.MeanMetric(vicinal.MLNG(max_iter=2), n_starts=2)
     yield "LocalLinearRegressor, 20", vicinal.LocalLinearRegressor(20)
     yield from compat_estimators()

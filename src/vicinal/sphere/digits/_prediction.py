@@ -15,8 +15,7 @@ from vicinal._types import AnyArray, FloatArray
 from vicinal.data import check_images, load_dataset, read_idx, read_unwrapped
 from vicinal.sphere.digits._drawing import Drawing, draw_digits
 from vicinal.sphere.digits._experiment import brighten, images_of, split_rows
-from vicinal.sphere.nn import load_network, read_configuration
-from vicinal.sphere.training import predict
+from vicinal.sphere.nn import predict_with, read_configuration
 
 PARTS = ("all", "train", "test")
 
@@ -58,10 +57,11 @@ def predict_images(network: str | Path, images: AnyArray) -> SpherePredictions:
     drawing, classes = _drawing(facts, network), tuple(map(str, facts.get("classes", ())))
     images = brighten(check_images(images))
     batches = draw_digits(images, np.zeros(len(images)), drawing)
-    scores = predict(load_network(network), batches)
-    if scores.shape[1] != len(classes):
+    scores = predict_with(network, batches)
+    if scores.ndim != 2 or scores.shape[1] != len(classes):
         raise ValueError(
-            f"{network}: {scores.shape[1]} scores for {len(classes)} classes do not fit together."
+            f"{network}: scores of shape {tuple(scores.shape)} and {len(classes)} classes do not fit "
+            "together."
         )
     shares = torch.softmax(scores.double(), 1).numpy()
     return SpherePredictions(classes, tuple(classes[i] for i in shares.argmax(1)), shares)
@@ -107,7 +107,7 @@ def _known(name: str, part: str) -> Pictures:
 def _drawing(facts: dict[str, Any], network: str | Path) -> Drawing:
     try:
         return Drawing(**facts["drawing"])
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"{network} does not say how images are drawn for it; take one that `vicinal sphere "
             "train` wrote."
