@@ -287,8 +287,8 @@ class _Plain:
 
     def __init__(self, name: str, estimator: Any) -> None:
         self.name, self.estimator = name, clone(estimator)
-        if "random_state" in estimator.get_params():
-            self.estimator.set_params(random_state=0)
+        names = [n for n in estimator.get_params() if n.split("__")[-1] == "random_state"]
+        self.estimator.set_params(**dict.fromkeys(names, 0))
         tags = get_tags(estimator)
         numeric = is_regressor(estimator) or "MLKR" in name or "RegressionMLNG" in name
         numeric |= name in ("EGOP", "GradientDiffusionMap")

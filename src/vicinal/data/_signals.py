@@ -20,6 +20,7 @@ def project_images(
     rotations: AnyArray | None = None,
     warps: AnyArray | None = None,
     projection: str = "lambert",
+    n_jobs: int | None = None,
 ) -> FloatArray:
     """Return images laid on the northern hemisphere, as values at given directions.
 
@@ -45,6 +46,8 @@ def project_images(
     projection : {"lambert", "stereographic"}, default="lambert"
         At colatitude θ the distance from the image's centre is √2 sin(θ/2) or tan(θ/2), in halves
         of the image's shorter side.
+    n_jobs : int, default=None
+        Threads. None takes as many as the linear algebra library is set to use.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def project_images(
     points = points.reshape(-1, 3)
     frames = _one_each(rotations, np.eye(3), len(images), "rotations")
     warps = _one_each(warps, np.eye(2, 3), len(images), "warps")
-    n_threads = thread_count(None)
+    n_threads = thread_count(n_jobs)
     size = max(1, min(_BLOCK, -(-len(images) // n_threads)))
     blocks = [slice(start, start + size) for start in range(0, len(images), size)]
 

@@ -170,6 +170,7 @@ def _draw(images: AnyArray, block: int, drawing: Drawing) -> tuple[Tensor, Tenso
         rotations=turns,
         warps=warps,
         projection=drawing.projection,
+        n_jobs=torch.get_num_threads(),
     )
     return torch.from_numpy(values), rotations
 

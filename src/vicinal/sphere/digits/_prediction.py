@@ -60,8 +60,8 @@ def predict_images(network: str | Path, images: AnyArray) -> SpherePredictions:
     scores = predict_with(network, batches)
     if scores.ndim != 2 or scores.shape[1] != len(classes):
         raise ValueError(
-            f"{network}: scores of shape {tuple(scores.shape)} and {len(classes)} classes do not fit "
-            "together."
+            f"{network}: scores of shape {tuple(scores.shape)} and {len(classes)} classes do not "
+            "fit together."
         )
     shares = torch.softmax(scores.double(), 1).numpy()
     return SpherePredictions(classes, tuple(classes[i] for i in shares.argmax(1)), shares)
