@@ -58,10 +58,9 @@ def predict_images(network: str | Path, images: AnyArray) -> SpherePredictions:
     images = brighten(check_images(images))
     batches = draw_digits(images, np.zeros(len(images)), drawing)
     scores = predict_with(network, batches)
-    if scores.ndim != 2 or scores.shape[1] != len(classes):
+    if scores.shape[1:] != (len(classes),):
         raise ValueError(
-            f"{network}: scores of shape {tuple(scores.shape)} and {len(classes)} classes do not "
-            "fit together."
+            f"{network}: {scores.shape[-1]} scores for {len(classes)} classes do not fit together."
         )
     shares = torch.softmax(scores.double(), 1).numpy()
     return SpherePredictions(classes, tuple(classes[i] for i in shares.argmax(1)), shares)
@@ -107,7 +106,7 @@ def _known(name: str, part: str) -> Pictures:
 def _drawing(facts: dict[str, Any], network: str | Path) -> Drawing:
     try:
         return Drawing(**facts["drawing"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError) as error:
         raise ValueError(
             f"{network} does not say how images are drawn for it; take one that `vicinal sphere "
             "train` wrote."
