@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
 
@@ -179,3 +180,29 @@ def test_after_a_fit_in_a_thread_others_can_set_limits_of_their_own(two_blas_thr
         pool.submit(lambda: map_blocks(len, ["a"], 1)).result()
         with threadpoolctl.threadpool_limits(1, user_api="blas"):
             assert max(blas_threads()) == 1
+
+
+def test_no_kernel_has_threads_of_numba():
+    """Those of OpenMP end a forked child, those of its work queue a process with two callers."""
+    folder = Path(_threads.__file__).parent
+    texts = [path.read_text() for path in folder.rglob("*.py")]
+    assert not [text for text in texts if "prange" in text or "parallel=True" in text]
+
+
+FORK = """
+import os, sys
+import numpy as np
+from vicinal.data._signals import project_images
+
+images, angles = np.random.default_rng(0).random((40, 9, 9)), np.linspace(0.1, 1.5, 30)
+drawn = project_images(images, angles, angles)
+child = os.fork()
+if child == 0:
+    os._exit(0 if np.array_equal(project_images(images, angles, angles), drawn) else 3)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_draws_as_its_parent():
+    assert counted(FORK) == 0

@@ -26,11 +26,8 @@ _LONGEST = 2**53
 
 def refuse_disguises(X: Any, y: Any = None) -> None:
     """Refuse rows and targets whose numbers would be read as others."""
-    for name, value in (("X", X), ("y", y)):
-        if isinstance(value, np.ma.MaskedArray):
-            raise ValueError(
-                f"{name} is a masked array: fill or drop what is masked ({name}.filled(...))."
-            )
+    refuse_masked(X, "X")
+    refuse_masked(y, "y")
     if issparse(y):
         raise ValueError("y is sparse; pass y.toarray().")
     if hasattr(X, "columns") and len(set(X.columns)) < len(X.columns):
@@ -41,6 +38,14 @@ def refuse_disguises(X: Any, y: Any = None) -> None:
     if any(kind in "mM" for kind in _kinds(X)):
         raise ValueError("X holds dates or durations; turn them into numbers first.")
     refuse_long_whole_numbers(X, "X")
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse an array of which some entries are to be left alone."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(
+            f"{name} is a masked array: fill or drop what is masked ({name}.filled(...))."
+        )
 
 
 def _kinds(values: Any) -> list[str]:
@@ -159,7 +164,10 @@ def read_numbers(name: str, values: Any) -> AnyArray:
     if given.dtype.kind in "cmM":
         raise ValueError(f"{name} must be real numbers, got values of type {given.dtype}.")
     try:
-        numbers: FloatArray = given.astype(np.float64)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):
+            numbers: FloatArray = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be numbers: {error}.") from error
+    if given.dtype.kind == "f" and np.isinf(numbers).sum() > np.isinf(given).sum():
+        raise ValueError(f"{name} holds numbers beyond the range of float64.")
     return numbers

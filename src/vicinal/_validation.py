@@ -131,6 +131,7 @@ def check_neighbors(n_neighbors: Any, n_samples: int) -> int:
 
 def check_pairs(estimator: Any, pairs: AnyArray) -> FloatArray:
     """Return pairs as floats of shape (n, 2, d), d the number of features ``fit`` saw."""
+    refuse_disguises(pairs)
     checked: FloatArray = check_array(pairs, allow_nd=True, dtype=list(FLOATS))
     if checked.ndim != 3 or checked.shape[1] != 2:
         raise ValueError(
@@ -347,7 +348,7 @@ def check_costs(costs: Any, n_classes: int, *, spare: bool = False) -> FloatArra
     """
     if costs is None:
         return 1.0 - np.eye(n_classes)
-    matrix: FloatArray = np.asarray(costs, dtype=np.float64)
+    matrix: FloatArray = read_numbers("costs", costs)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"costs must be a square matrix, got shape {matrix.shape}.")
     if len(matrix) < n_classes or (len(matrix) > n_classes and not spare):

@@ -237,3 +237,41 @@ def test_progress_that_nobody_reads_stops_the_run_without_a_word():
     os.close(writer)
     assert done.returncode != 0
     assert done.stdout == b""
+
+
+LOADING = """
+import os, signal, sys
+
+class WhileLoading:
+    def find_spec(self, name, *where):
+        if name == "typer":
+            os.kill(os.getpid(), signal.{name})
+
+sys.meta_path.insert(0, WhileLoading())
+sys.argv = ["vicinal", "--version"]
+from vicinal.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_kill_while_the_command_is_being_loaded_leaves_a_word(name):
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING.format(name=name)],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.Signals[name], signal.SIG_DFL),
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (128 + signal.Signals[name], f"stopped ({name}).\n")
+
+
+def test_a_signal_shut_out_before_loading_stays_unheard():
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING.format(name="SIGHUP")],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),  # as nohup does
+        check=False,
+    )
+    assert (done.returncode, done.stdout[:8]) == (0, "vicinal ")

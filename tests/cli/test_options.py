@@ -145,6 +145,12 @@ def test_standard_input_is_a_table(compare, table, monkeypatch):
     assert n_features(compare(table="-")[0]) == 6
 
 
+def test_a_closed_standard_input_is_said(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    told = run("compare", "-", "--target", "y")
+    assert (told.code, "standard input, which is closed" in told.err) == (2, True)
+
+
 def test_a_model_is_told_about_mapped_by_and_searched_by_name(run, one_process, table):
     words = ("--method", "lda", "--k", "3", "--id", "name", "--categories", "code")
     made = run("fit", table, "--target", "kind", *words, "--out", "m.vicinal")

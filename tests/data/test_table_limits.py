@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from vicinal.data.tables import read_frame
+from vicinal.data.tables._arrow_sizes import unpacked_size
 
 LIMIT = "VICINAL_LARGEST_TABLE"
 
@@ -118,4 +119,48 @@ def test_a_workbook_that_is_no_xml_is_refused(tmp_path):
         for name in whole.namelist():
             changed.writestr(name, "" if name.endswith("sheet1.xml") else whole.read(name))
     with pytest.raises(ValueError, match=r"t.xlsx: not a whole Excel workbook"):
+        read_frame(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize("packing", ["zstd", "lz4", "uncompressed"])
+def test_a_feather_file_of_one_batch_is_refused_before_it_is_unpacked(
+    tmp_path, monkeypatch, packing
+):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    import pyarrow.feather as feather
+
+    words = pa.DictionaryArray.from_arrays(np.zeros(90_000, np.int32), ["word" * 10_000])
+    table = pa.table({"a": np.zeros(90_000), "b": words, "c": ["x"] * 90_000})
+    feather.write_feather(table, tmp_path / "t.feather", packing, chunksize=90_000)
+    size = unpacked_size(tmp_path / "t.feather")
+    assert 0.9 * table.nbytes < size < 1.1 * table.nbytes
+    assert read_frame(tmp_path / "t.feather").shape == (90_000, 3)
+    monkeypatch.setenv(LIMIT, "1MB")
+    monkeypatch.setattr(pa.ipc, "open_file", None)
+    with pytest.raises(ValueError, match="unpack to more than 1 MB"):
+        read_frame(tmp_path / "t.feather")
+
+
+def test_a_parquet_file_of_one_large_cell_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    import pyarrow.parquet as parquet
+
+    table = pa.table({"a": ["x" * 3_000_000], "b": [1]})
+    parquet.write_table(table, tmp_path / "t.parquet", use_dictionary=False, compression="zstd")
+    monkeypatch.setenv(LIMIT, "1MB")
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", None)
+    with pytest.raises(ValueError, match="unpack to more than 1 MB"):
+        read_frame(tmp_path / "t.parquet")
+
+
+def test_a_row_beyond_the_end_of_any_sheet_is_not_waited_for(tmp_path):
+    pack_sheet(tmp_path / "t.xlsx", 3)
+    with zipfile.ZipFile(tmp_path / "t.xlsx") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    members[sheet] = members[sheet].replace(b'<row r="3"', b'<row r="999999999"')
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(ValueError, match="beyond the 1,048,576 that a sheet can have"):
         read_frame(tmp_path / "t.xlsx")

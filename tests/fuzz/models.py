@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.fuzz._outcomes import Try, Wrong
 from tests.fuzz.mutations import corrupt, corrupt_array, damage
 
@@ -48,7 +49,18 @@ def _models() -> dict[str, tuple[Any, Any, Any]]:
         "NCA": classifier(k, metric=vicinal.NCA(**quick)),
         "GBLMNN": classifier(k, metric=vicinal.GBLMNN(n_trees=3, max_depth=2, random_state=0)),
         "MeanMetric": classifier(k, metric=vicinal.MeanMetric(vicinal.LDA(), n_starts=2)),
+        "AutoMetric": classifier(
+            k, metric=vicinal.AutoMetric([vicinal.Euclidean(), vicinal.LFDA()], random_state=0)
+        ),
+        "mean of MLNG": classifier(
+            k, metric=vicinal.MeanMetric(vicinal.MLNG(**quick), n_starts=2, random_state=0)
+        ),
+        "KNCA": classifier(k, metric=vicinal.KNCA(max_iter=2, random_state=0)),
+        "ITML": classifier(k, metric=vicinal.ITML(max_iter=5, random_state=0)),
+        "ITQ": classifier(k, metric=vicinal.ITQ(n_bits=16, max_iter=3, random_state=0)),
+        "GradientWeights": classifier(k, metric=vicinal.GradientWeights("difference")),
         "faiss": classifier(k, index="faiss", weights="distance"),
+        "graph": classifier(k, index="faiss:HNSW8", weights="softmax"),
         "balanced": classifier(k, class_weight="balanced"),
         "radius": vicinal.RadiusClassifier(3.0),
     }
@@ -56,6 +68,8 @@ def _models() -> dict[str, tuple[Any, Any, Any]]:
         "RegressionMLNG": regressor(
             k, metric=vicinal.RegressionMLNG(init="relieff", set_size=3, **quick)
         ),
+        "MLKR": regressor(k, metric=vicinal.MLKR(max_iter=3)),
+        "GradientDiffusionMap": regressor(k, metric=vicinal.GradientDiffusionMap(random_state=0)),
         "radius of numbers": vicinal.RadiusRegressor(3.0),
         "local linear": vicinal.LocalLinearRegressor(20),
     }
@@ -68,6 +82,13 @@ def _models() -> dict[str, tuple[Any, Any, Any]]:
     models: dict[str, tuple[Any, Any, Any]] = {n: (model, X, y) for n, model in of_classes.items()}
     models |= {name: (model, X, numbers) for name, model in of_numbers.items()}
     models["sparse"] = (classifier(k), csr_matrix(np.maximum(X, 0)), y)
+    models["two targets"] = (
+        regressor(k, weights="distance"),
+        X,
+        np.column_stack([numbers, -numbers]),
+    )
+    scaled = make_pipeline(StandardScaler(), vicinal.LMNN(max_iter=5), classifier(k))
+    models["pipeline"] = (scaled, X, NAMES)
     models["table"] = (table, FRAME, NAMES)
     return models
 

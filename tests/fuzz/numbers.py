@@ -37,6 +37,12 @@ def _with(value: Any, like: Any = X, dtype: Any = None) -> Any:
     return changed
 
 
+def _locked(values: Any) -> Any:
+    locked = values.copy()
+    locked.flags.writeable = False
+    return locked
+
+
 REFUSE, SAME, ANY = "refuse", "same", "any"
 Case = tuple[str, Any]
 
@@ -79,6 +85,17 @@ ROWS: dict[str, Case] = {
     "fortran": (SAME, np.asfortranarray(X)),
     "big endian": (SAME, X.astype(">f8")),
     "strided": (SAME, np.repeat(X, 2, axis=1)[:, ::2]),
+    "backwards": (SAME, X[::-1, ::-1].copy()[::-1, ::-1]),
+    "read only": (SAME, _locked(X)),
+    "list": (SAME, X.tolist()),
+    "objects": (SAME, X.astype(object)),
+    "bytes": (ANY, np.clip(np.round(40 * X), -128, 127).astype(np.int8)),
+    "unsigned": (ANY, np.abs(np.round(40 * X)).astype(np.uint8)),
+    "one row": (ANY, X[:1]),
+    "two rows": (ANY, X[:2]),
+    "two rows alike": (ANY, np.ones((2, D))),
+    "three rows": (ANY, X[:3]),
+    "too long": (REFUSE, np.full((N, D), 10**400, dtype=object)),
     "decimals": (ANY, np.array([[Decimal(float(v)) for v in row] for row in X], dtype=object)),
     "half": (ANY, X.astype(np.float16)),
     "boolean": (ANY, X > 0),
@@ -210,6 +227,23 @@ def estimators() -> Iterator[tuple[str, Any]]:
     yield "KNNRegressor, MLKR", vicinal.KNNRegressor(3, metric=vicinal.MLKR(max_iter=3))
     yield "NearestNeighbors, sparse", _Sparse(3)
     yield "KNNClassifier, distance", vicinal.KNNClassifier(3, weights="distance")
+    yield "KNNClassifier, softmax", vicinal.KNNClassifier(3, weights="softmax")
+    yield "KNNRegressor, softmax", vicinal.KNNRegressor(3, weights="softmax")
+    yield "KNNClassifier, all rows", vicinal.KNNClassifier(N, weights="distance")
+    yield "KNNRegressor, all rows", vicinal.KNNRegressor(N)
+    yield "KNNClassifier, one", vicinal.KNNClassifier(1)
+    yield "KNNRegressor, one", vicinal.KNNRegressor(1, weights="distance")
+    yield "RadiusClassifier, far", vicinal.RadiusClassifier(1e9)
+    yield "RadiusRegressor, far", vicinal.RadiusRegressor(1e9)
+    yield (
+        "KNNClassifier, HammingMLNG",
+        vicinal.KNNClassifier(3, metric=vicinal.HammingMLNG(n_bits=16, max_iter=2, margin=2.0)),
+    )
+    yield (
+        "KNNRegressor, GradientDiffusionMap",
+        vicinal.KNNRegressor(3, metric=vicinal.GradientDiffusionMap()),
+    )
+    yield "MeanMetric, MLNG", vicinal.MeanMetric(vicinal.MLNG(max_iter=2), n_starts=2)
     yield "LocalLinearRegressor, 20", vicinal.LocalLinearRegressor(20)
     yield from compat_estimators()
 
@@ -253,14 +287,14 @@ class _Plain:
 
     def __init__(self, name: str, estimator: Any) -> None:
         self.name, self.estimator = name, clone(estimator)
-        if "random_state" in estimator.get_params():
-            self.estimator.set_params(random_state=0)
+        names = [n for n in estimator.get_params() if n.split("__")[-1] == "random_state"]
+        self.estimator.set_params(**dict.fromkeys(names, 0))
         tags = get_tags(estimator)
         numeric = is_regressor(estimator) or "MLKR" in name or "RegressionMLNG" in name
         numeric |= name in ("EGOP", "GradientDiffusionMap")
         self.y = target if numeric else y
         self.targets = NUMBERS if numeric else CLASSES
-        if name in ("AutoMetric", "ReliefF", "GradientWeights", "MeanMetric"):
+        if name.partition(",")[0] in ("AutoMetric", "ReliefF", "GradientWeights", "MeanMetric"):
             self.targets = {n: c for n, c in CLASSES.items() if n != "numbers"}
         if name == "GradientDiffusionMap":
             self.targets = {
@@ -296,7 +330,7 @@ class _Plain:
                     return "refused by another library's RuntimeError"
                 raise
             except TypeError as error:
-                if _is_scikit_learns(error):
+                if is_scikit_learns(error):
                     return "refused by scikit-learn's TypeError"
                 raise
             return self.judge(kind, expected, value, found)
@@ -307,7 +341,7 @@ class _Plain:
         model = clone(self.estimator)
         if kind == "X":
             # Rows and targets of one length, where the number of rows is what is tried.
-            n = len(value) if isinstance(value, np.ndarray) and len(value) in (1, 2) else N
+            n = len(value) if isinstance(value, np.ndarray) and len(value) in (1, 2, 3) else N
             return _ask(model.fit(value, self.y[:n]), value)
         if kind == "queries":
             return _ask(model.fit(X, self.y), value)
@@ -362,7 +396,7 @@ def _nearest(mapped: Any) -> Any:
     return np.argsort(squared, axis=1, kind="stable")[:, :1]
 
 
-def _is_scikit_learns(error: TypeError) -> bool:
+def is_scikit_learns(error: TypeError) -> bool:
     trace = error.__traceback__
     files = []
     while trace is not None:

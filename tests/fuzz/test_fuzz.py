@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from tests.fuzz import journals, models, numbers
+from tests.fuzz import calls, journals, models, numbers
 from tests.fuzz._outcomes import Try, Wrong, run_tries
 
 LONG = 1000.0  # seconds: here the number of tries decides
@@ -34,6 +34,12 @@ def test_bad_numbers_are_refused_or_read_as_they_are():
     tally = run_tries(islice(tries, 200), LONG)
     assert tally.finds == []
     assert tally.outcomes["refused"] > 30
+
+
+def test_bad_numbers_in_calls_are_refused_or_read_as_they_are():
+    tally = run_tries(islice(calls.cases(np.random.default_rng(1)), 500), LONG)
+    assert tally.finds == []
+    assert min(tally.outcomes["refused"], tally.outcomes["right"]) > 100
 
 
 def test_what_is_neither_right_nor_refused_is_found():

@@ -9,13 +9,14 @@ import sys
 import numpy as np
 import pytest
 import threadpoolctl
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given, reject, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.neighbors import NearestNeighbors
 from tests.oracles.search import all_squared_distances, nearest, within
 
-from vicinal.index import ExactIndex
+from vicinal.index import ExactIndex, FaissIndex, SparseIndex
+from vicinal.predict import KNNClassifier
 
 
 def tables(columns, elements, max_rows=40):
@@ -35,6 +36,14 @@ wild_floats = st.one_of(
     st.floats(-1e150, 1e150, allow_nan=False),
     st.sampled_from([0.0, 1e-200, -1e-170, 1e-30, 1e20, 1e6 + 1e-3, 1e6, -1e140]),
 )
+
+
+def build_or_reject(vectors):
+    """Build an index; rows that no unit keeps apart are refused, and no example."""
+    try:
+        return ExactIndex(vectors)
+    except ValueError:
+        reject()
 
 
 def assert_same_as_sorting_everything(vectors, queries, k, **options):
@@ -60,7 +69,7 @@ def test_neighbours_are_those_of_sorting_everything_with_many_ties(tables, data)
 @example((np.array([[1e20, 0.0], [0.0, 1e-20], [1e20, 1.0]]), np.zeros((1, 2))), None)
 def test_neighbours_are_those_of_sorting_everything_at_any_scale(tables, data):
     vectors, queries = tables
-    assume(np.abs(queries).max(initial=0) <= 1e150 * ExactIndex(vectors).unit)
+    assume(np.abs(queries).max(initial=0) <= 1e150 * build_or_reject(vectors).unit)
     k = data.draw(st.integers(1, len(vectors))) if data else len(vectors) - 1
     assert_same_as_sorting_everything(vectors, queries, k, block_size=3)
 
@@ -78,7 +87,7 @@ def test_a_radius_finds_what_sorting_everything_finds(tables, radius):
 @settings(max_examples=50)
 def test_a_radius_is_exact_at_any_scale(tables, radius):
     vectors, queries = tables
-    index = ExactIndex(vectors)
+    index = build_or_reject(vectors)
     assume(np.abs(queries).max(initial=0) <= 1e150 * index.unit)
     with np.errstate(over="ignore"):
         squared_radius = np.float64(radius / index.unit) ** 2
@@ -299,7 +308,8 @@ def test_settings_that_cannot_be_are_refused(settings):
 MEMORY_OF_TWO_QUERIES = """
 import resource
 import numpy as np
-from vicinal.index import ExactIndex
+from vicinal.index import ExactIndex, FaissIndex, SparseIndex
+from vicinal.predict import KNNClassifier
 
 rng = np.random.default_rng(0)
 vectors, queries = (rng.normal(size=(n, 4)).astype(np.float32) for n in (30_000, 8_000))
@@ -320,3 +330,57 @@ def test_the_block_size_bounds_the_memory_of_a_query():
     small, large = (int(kilobytes) for kilobytes in run.stdout.split())
     assert small < 15_000
     assert large < 250_000
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-90])
+def test_one_extreme_value_does_not_hide_the_differences_of_all_others(factor):
+    vectors = normal(60, 4) * factor
+    vectors[5, 1] = 1e200 * factor  # beside it all other rows would be equal
+    with pytest.raises(ValueError, match=r"size 1e\+\d+ in row 5, beside which the differences"):
+        ExactIndex(vectors)
+    with pytest.raises(ValueError, match="row 5, beside which"):
+        KNNClassifier(3).fit(vectors, np.arange(60) % 2)
+
+
+def test_a_constant_extreme_column_does_not_hide_the_others():
+    with pytest.raises(ValueError, match="beside which the differences of most rows"):
+        ExactIndex(np.column_stack([normal(30, 3), np.full(30, 1e200)]))
+
+
+def test_a_column_may_outweigh_the_others():
+    vectors = normal(60, 4) * [1, 1, 1, 1e200]
+    expected = ExactIndex(vectors[:, 3:] / 1e200).query(vectors[:, 3:] / 1e200, 3)[1]
+    np.testing.assert_array_equal(ExactIndex(vectors).query(vectors, 3)[1], expected)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        (np.ma.masked_array(np.eye(3), mask=np.eye(3) > 0), "masked"),
+        (np.arange(6).reshape(3, 2) + 2**60, r"beyond 2\*\*53"),
+    ],
+)
+@pytest.mark.parametrize("kind", [ExactIndex, SparseIndex, FaissIndex])
+def test_numbers_in_disguise_are_refused(kind, vectors, message):
+    if kind is FaissIndex:
+        pytest.importorskip("faiss", reason="needs the extra faiss")
+    with pytest.raises(ValueError, match=message):
+        kind(vectors)
+    with pytest.raises(ValueError, match=message):
+        kind(np.eye(3)[:, : vectors.shape[1]]).query(vectors, 1)
+
+
+@pytest.mark.parametrize("kind", [ExactIndex, SparseIndex, FaissIndex])
+@pytest.mark.parametrize("radius", [1e200, 1.7e308, 10**400, np.inf])
+def test_an_endless_radius_finds_all(kind, radius):
+    if kind is FaissIndex:
+        pytest.importorskip("faiss", reason="needs the extra faiss")
+    assert len(kind(np.eye(3)).query_radius(np.eye(3), radius)[1]) == 9
+
+
+@pytest.mark.parametrize(
+    "rows", [None, 3.0, [1.0, 2.0], np.eye(2) + 1j, [["a", "b"]], np.eye(2)[:, :0]]
+)
+def test_sparse_search_takes_rows_of_numbers_alone(rows):
+    with pytest.raises(ValueError, match="vectors must"):
+        SparseIndex(rows)

@@ -97,3 +97,31 @@ def test_without_faiss_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ImportError, match=r"pip install 'vicinal\[faiss\]'"):
         FaissIndex([[1.0]])
+
+
+@pytest.mark.parametrize(
+    "factory", ["HNSW0", "HNSW1", "HNSW01,Flat", "IVF4_HNSW1,Flat", "PQ1x0", "RR0,Flat", 7, None]
+)
+def test_what_would_end_the_process_inside_faiss_is_refused(factory):
+    with pytest.raises(ValueError, match=r"factory must be a text|numbers of its parts"):
+        FaissIndex(normal(40, 4), factory)
+
+
+def test_a_graph_answers_many_queries_by_radius():
+    vectors = normal(300, 40)  # faiss takes some fifty queries of so many columns in a round
+    index = FaissIndex(vectors, "HNSW16;efSearch=300")
+    _, found, indptr = index.query_radius(vectors, 6.0)
+    _, expected, expected_indptr = ExactIndex(vectors).query_radius(vectors, 6.0)
+    assert len(found) == indptr[-1] > 0.9 * len(expected)
+    assert len(indptr) == len(expected_indptr)
+    assert set(found[indptr[7] : indptr[8]]) <= set(
+        expected[expected_indptr[7] : expected_indptr[8]]
+    )
+    assert index.query_radius(vectors[:0], 6.0)[2].tolist() == [0]
+
+
+def test_one_value_beyond_float32_does_not_hide_the_differences_of_all_others():
+    vectors = normal(60, 4)
+    vectors[5, 1] = 1e40
+    with pytest.raises(ValueError, match="size 1e\\+40 in row 5, beside which"):
+        FaissIndex(vectors)

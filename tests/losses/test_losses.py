@@ -157,7 +157,7 @@ def test_mined_pairs_are_the_only_ones_used():
 
 
 def test_triplets_name_the_pairs_of_their_anchors():
-    mined = batch_module.mined_pairs([torch.tensor(part) for part in ([0, 1], [2, 3], [4, 5])])
+    mined = batch_module.mined_pairs([torch.tensor(p) for p in ([0, 1], [2, 3], [4, 5])], 6, 6)
     assert mined.tolist() == [[0, 1, 0, 1], [2, 3, 4, 5]]
 
 
@@ -293,3 +293,52 @@ def test_a_trainer_and_an_accuracy_calculator_of_peers_work_with_the_loss(peers)
     before = accuracy()
     trainer.train(num_epochs=15)
     assert accuracy() > before
+
+
+HOSTILE = {
+    "NaN": lambda rows: torch.where(rows > 0, torch.nan, rows),
+    "infinity": lambda rows: torch.where(rows > 1, torch.inf, rows),
+    "sparse": lambda rows: rows.to_sparse(),
+    "no values": lambda rows: rows.to("meta"),
+    "squares beyond float32": lambda rows: rows * 1e30,
+}
+
+
+@pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("loss", [GerrymanderingLoss(2), NeighborhoodLoss()], ids=["sets", "soft"])
+def test_embeddings_without_a_finite_loss_are_refused(loss, change):
+    torch.manual_seed(0)
+    with pytest.raises(ValueError, match=r"NaN or infinity|dense tensor|is beyond torch\.float32"):
+        loss(change(torch.randn(12, 3)), torch.arange(12) % 2)
+
+
+@pytest.mark.parametrize("loss", [GerrymanderingLoss(2), NeighborhoodLoss()], ids=["sets", "soft"])
+def test_half_floats_are_measured_in_wider_ones(loss):
+    torch.manual_seed(0)
+    rows = (300 * torch.randn(12, 3)).half().requires_grad_()
+    found = loss(rows, torch.arange(12) % 2, None, 300 * torch.randn(9, 3), torch.arange(9) % 2)
+    found.backward()
+    assert torch.isfinite(found)
+    assert gradient(rows).dtype == torch.half
+
+
+@pytest.mark.parametrize(
+    "indices",
+    [
+        (torch.arange(3), torch.arange(3) + 1, torch.arange(3) + 12),
+        (torch.arange(3) - 1, torch.arange(3) + 1, torch.arange(3)),
+        (torch.arange(3.0), torch.arange(3.0), torch.arange(3.0)),
+        (torch.arange(3), torch.arange(2), torch.arange(3)),
+        ([0], [1], [2]),
+        3,
+    ],
+)
+@pytest.mark.parametrize("loss", [GerrymanderingLoss(2), NeighborhoodLoss()], ids=["sets", "soft"])
+def test_mined_rows_that_are_not_there_are_refused(loss, indices):
+    with pytest.raises(ValueError, match="indices_tuple"):
+        loss(torch.eye(12), torch.arange(12) % 2, indices)
+
+
+def test_complex_targets_are_refused():
+    with pytest.raises(ValueError, match="real numbers"):
+        GerrymanderingRegressionLoss(2)(torch.eye(12), torch.arange(12) + 1j)

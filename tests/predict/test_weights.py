@@ -25,6 +25,7 @@ from vicinal import (
     RadiusClassifier,
     RadiusRegressor,
 )
+from vicinal.predict._votes import by_softmax
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 CLASSIFIERS = [KNNClassifier(3), RadiusClassifier(1.5)]
@@ -359,3 +360,9 @@ def test_without_routing_a_pipeline_hands_weights_on_by_name():
     model = make_pipeline(StandardScaler(), KNNClassifier(3, metric=Remembering()))
     model.fit(X, y, knnclassifier__sample_weight=weights)
     assert model[-1].metric_.seen_ == weights[weights > 0].tolist()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e170, 1e300])
+def test_softmax_weights_do_not_depend_on_the_unit_of_distances(scale):
+    distances = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 4.0], [0.0, 0.0, 0.0]])
+    np.testing.assert_allclose(by_softmax(distances * scale), by_softmax(distances))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vicinal import ITML
+from vicinal import ITML, MMC, RCA
 from vicinal.rivals._constraints import (
     check_pair_labels,
     check_tuples,
@@ -57,3 +57,27 @@ def test_bad_labels_of_pairs_are_refused(y, words):
 def test_tuples_of_another_size_are_refused():
     with pytest.raises(ValueError, match=r"pairs must have shape \(n, 2, n_features\)"):
         check_tuples(ITML(), np.zeros((4, 3, 2)), 2)
+
+
+@pytest.mark.parametrize(
+    "labels", [[1, None, -1], [1, "x", -1], [1, 1j, -1], np.ma.masked_equal([1, -1, 2], 2)]
+)
+def test_labels_of_pairs_that_are_no_numbers_are_refused(labels):
+    pairs = np.arange(12.0).reshape(3, 2, 2)
+    with pytest.raises(ValueError, match=r"y (must be|is masked|holds)"):
+        ITML().fit_pairs(pairs, labels)
+
+
+@pytest.mark.parametrize("pairs", [np.zeros((3, 2, 2), "M8[s]"), np.full((3, 2, 2), 2**60),
+                                   np.ma.masked_array(np.ones((3, 2, 2)), mask=True)])  # fmt: skip
+def test_pairs_in_disguise_are_refused_when_they_are_asked_for(pairs):
+    learner = MMC(max_iter=2).fit_pairs(np.arange(12.0).reshape(3, 2, 2), [1, -1, 1])
+    with pytest.raises(ValueError, match=r"dates|2\*\*53|masked"):
+        learner.pair_distance(pairs)
+
+
+def test_chunks_may_have_any_number():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    chunks = np.arange(30) % 5
+    expected = RCA().fit_chunks(X, chunks).components_
+    np.testing.assert_array_equal(RCA().fit_chunks(X, chunks + 2**60).components_, expected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from vicinal._types import AnyArray
 
@@ -26,7 +26,7 @@ def read_bilinear(image: AnyArray, row: float, column: float) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def sample_hemisphere(
     images: AnyArray, points: AnyArray, frames: AnyArray, warps: AnyArray, conformal: bool
 ) -> Any:
@@ -55,12 +55,12 @@ def sample_hemisphere(
 
     Notes
     -----
-    Time O(n p), memory the result. Images are independent, so threads change nothing.
+    Time O(n p), memory the result. Images are independent, so threads may share them out.
     """
     n, height, width = images.shape
     values = np.zeros((n, len(points)), np.float32)
     half = 0.5 * min(height, width)
-    for i in prange(n):
+    for i in range(n):
         frame, warp = frames[i], warps[i]
         for j in range(len(points)):
             x, y, z = points[j]

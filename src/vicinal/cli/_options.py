@@ -113,6 +113,8 @@ def standard_input(data: str) -> Iterator[str]:
         return
     with TemporaryDirectory(prefix="vicinal-") as folder:
         path = Path(folder) / "stdin.csv"
+        if sys.stdin is None:  # the caller has closed it
+            raise ValueError("- reads the table from standard input, which is closed.")
         path.write_bytes(sys.stdin.buffer.read())
         yield str(path)
 

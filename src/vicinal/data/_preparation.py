@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from vicinal._disguises import refuse_disguises
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import FLOATS, check_transform_input
 
@@ -158,6 +159,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         """Learn the scaling and the axes from the training rows; `y` is ignored."""
         if self.scale not in SCALES:
             raise ValueError(f"scale must be one of {', '.join(SCALES)}; got {self.scale!r}.")
+        refuse_disguises(X)
         checked = validate_data(self, X, dtype=list(FLOATS))
         for step in self._steps():
             checked = getattr(self, f"_fit_{step}")(checked)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._kernels._hemisphere import sample_hemisphere
+from vicinal._threads import map_blocks, thread_count
 from vicinal._types import AnyArray, FloatArray
 
+_BLOCK = 256  # images a thread draws at a time
 PROJECTIONS = ("lambert", "stereographic")
 
 
@@ -18,6 +20,7 @@ def project_images(
     rotations: AnyArray | None = None,
     warps: AnyArray | None = None,
     projection: str = "lambert",
+    n_jobs: int | None = None,
 ) -> FloatArray:
     """Return images laid on the northern hemisphere, as values at given directions.
 
@@ -43,6 +46,8 @@ def project_images(
     projection : {"lambert", "stereographic"}, default="lambert"
         At colatitude θ the distance from the image's centre is √2 sin(θ/2) or tan(θ/2), in halves
         of the image's shorter side.
+    n_jobs : int, default=None
+        Threads. None takes as many as the linear algebra library is set to use.
 
     Returns
     -------
@@ -65,13 +70,21 @@ def project_images(
     images = np.ascontiguousarray(check_images(images), dtype=np.float32)
     theta, phi = np.broadcast_arrays(np.asarray(theta, float), np.asarray(phi, float))
     points = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], -1)
-    values = sample_hemisphere(
-        images,
-        points.reshape(-1, 3),
-        _one_each(rotations, np.eye(3), len(images), "rotations"),
-        _one_each(warps, np.eye(2, 3), len(images), "warps"),
-        projection == "stereographic",
-    )
+    points = points.reshape(-1, 3)
+    frames = _one_each(rotations, np.eye(3), len(images), "rotations")
+    warps = _one_each(warps, np.eye(2, 3), len(images), "warps")
+    n_threads = thread_count(n_jobs)
+    size = max(1, min(_BLOCK, -(-len(images) // n_threads)))
+    blocks = [slice(start, start + size) for start in range(0, len(images), size)]
+
+    def draw(rows: slice) -> FloatArray:
+        conformal = projection == "stereographic"
+        drawn: FloatArray = sample_hemisphere(
+            images[rows], points, frames[rows], warps[rows], conformal
+        )
+        return drawn
+
+    values = np.concatenate(map_blocks(draw, blocks, n_threads))
     return values.reshape(len(images), *theta.shape)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -24,6 +25,7 @@ from vicinal.index._inputs import (
 # Squared distances of larger values leave float32; those of values within the usual range, and
 # differences a billionth of them, do not.
 _LARGEST_VALUE, _USUAL_VALUE = 1e15, 1e9
+_TOO_SMALL = re.compile(r"(?<![0-9])0+(?![0-9])|HNSW0*1(?![0-9])")
 
 
 class FaissIndex:
@@ -70,7 +72,7 @@ class FaissIndex:
     ) -> None:
         faiss = import_faiss()
         self.vectors = check_vectors(vectors)
-        self.unit = choose_unit(self.vectors, largest=_USUAL_VALUE)
+        self.unit = choose_unit(self.vectors, largest=_USUAL_VALUE, least=1 / _LARGEST_VALUE)
         self._rows = in_units(self.vectors, self.unit).astype(np.float32, copy=False)
         self.factory = factory
         self.n_jobs = n_jobs
@@ -157,12 +159,11 @@ class FaissIndex:
             What belongs to query i stands at ``indptr[i]:indptr[i + 1]``.
         """
         rows = self._as_float32(queries)
-        squared_radius = np.float32(min((check_radius(radius) / self.unit) ** 2, _LARGEST_VALUE**2))
+        squared_radius = np.float32(min(check_radius(radius) / self.unit, _LARGEST_VALUE) ** 2)
         # faiss leaves out what lies exactly on the radius.
         beyond = float(np.nextafter(squared_radius, np.float32(np.inf)))
         with _faiss_threads(import_faiss(), self.n_jobs):
-            limits, values, indices = self._range_search(rows, beyond)
-        indptr = limits.astype(np.int64)
+            indptr, values, indices = self._range_search(rows, beyond)
         owners = np.repeat(np.arange(len(rows)), np.diff(indptr))
         order = np.lexsort((indices, values, owners))
         return np.maximum(values[order], 0).astype(np.float64), indices[order], indptr
@@ -183,13 +184,19 @@ class FaissIndex:
         self.__init__(**state)  # type: ignore[misc]
 
     def _range_search(self, rows: FloatArray, squared_radius: float) -> Any:
+        # A graph answers more queries in rounds, and faiss ends the process after the first.
+        size = 1 if "HNSW" in self.factory else max(1, len(rows))
+        blocks = [rows[start : start + size] for start in range(0, max(1, len(rows)), size)]
         try:
-            return self.index.range_search(rows, squared_radius)
+            found = [self.index.range_search(block, squared_radius) for block in blocks]
         except RuntimeError as error:
             raise ValueError(
                 f"faiss' index {self.factory!r} cannot search by radius; use factory='Flat' or "
                 "ExactIndex."
             ) from error
+        counts, values, indices = zip(*((np.diff(f[0]), f[1], f[2]) for f in found), strict=True)
+        limits = np.concatenate([[0], np.cumsum(np.concatenate(counts), dtype=np.int64)])
+        return limits, np.concatenate(values), np.concatenate(indices)
 
 
 def import_faiss(user: str = "FaissIndex") -> ModuleType:
@@ -213,8 +220,21 @@ def _search_parameters(faiss: ModuleType, index: Any, selector: Any) -> Any:
     return faiss.SearchParameters(sel=selector)
 
 
-def _build(faiss: ModuleType, vectors: FloatArray, factory: str) -> Any:
+def _check_factory(factory: Any) -> tuple[str, str]:
+    """Return what to build and how to search; refuse sizes at which faiss ends the process."""
+    if not isinstance(factory, str):
+        raise ValueError(f"factory must be a text in faiss' words, as 'HNSW32'; got {factory!r}.")
     kind, _, searched = factory.partition(";")
+    if _TOO_SMALL.search(kind):
+        raise ValueError(
+            f"faiss cannot build {factory!r}: the numbers of its parts must be at least 1, and a "
+            "graph (HNSW) needs 2 links."
+        )
+    return kind, searched
+
+
+def _build(faiss: ModuleType, vectors: FloatArray, factory: str) -> Any:
+    kind, searched = _check_factory(factory)
     try:
         index = faiss.index_factory(vectors.shape[1], kind)
         if searched:

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from vicinal._disguises import refuse_long_whole_numbers, refuse_masked
 from vicinal._types import AnyArray, FloatArray
 
 DEFAULT_BLOCK_SIZE = 1024
 
 # Squares of values up to here, and sums of a million such squares, stay in float64.
 _LARGEST_VALUE = 1e150
+# No distance is farther, but whole numbers may be.
+_ENDLESS = 1e308
 
 
 def check_vectors(vectors: ArrayLike, name: str = "vectors") -> FloatArray:
@@ -25,16 +28,45 @@ def check_vectors(vectors: ArrayLike, name: str = "vectors") -> FloatArray:
     return rows
 
 
-def choose_unit(vectors: FloatArray, *, largest: float = 1e100) -> float:
+def choose_unit(vectors: FloatArray, *, largest: float = 1e100, least: float = 1e-100) -> float:
     """Return the power of two in which squared distances are measured.
 
     1 where the largest value lies within 1/``largest`` and ``largest``, else the power of two next
     to it: its squares would leave the range of floats, or vanish. Dividing by it rounds nothing.
+
+    Raises
+    ------
+    ValueError
+        Where most rows differ by less than ``least`` of the largest value: no unit keeps the
+        squares of both.
     """
-    size = max(float(vectors.max(initial=0.0)), -float(vectors.min(initial=0.0)))
-    if size == 0 or 1 / largest <= size <= largest:
+    sizes = np.maximum(vectors.max(axis=1, initial=0.0), -vectors.min(axis=1, initial=0.0))
+    size = float(sizes.max(initial=0.0))
+    if size == 0:
         return 1.0
-    return float(np.ldexp(1.0, np.frexp(size)[1] - 1))
+    usual = 1 / largest <= size <= largest
+    if not usual or _median(sizes) < least * size:
+        _refuse_one_extreme(vectors, sizes.astype(np.float64), least)
+    return 1.0 if usual else float(np.ldexp(1.0, np.frexp(size)[1] - 1))
+
+
+def _refuse_one_extreme(vectors: FloatArray, sizes: FloatArray, least: float) -> None:
+    """Refuse vectors of which most differ, from a usual one, too little beside the largest."""
+    size = float(sizes.max())
+    row = np.argsort(sizes)[(len(sizes) - 1) // 2]
+    gaps = np.abs(vectors.astype(np.float64) / size - vectors[row].astype(np.float64) / size)
+    typical = _median(gaps.max(axis=1))
+    if typical < least:
+        raise ValueError(
+            f"vectors hold a value of size {size:.3g} in row {int(np.argmax(sizes))}, beside which "
+            f"the differences of most rows ({typical * size:.3g}) vanish; remove or rescale it."
+        )
+
+
+def _median(values: FloatArray) -> float:
+    """Return the lower median of the values that are not zero, infinity where there are none."""
+    some = np.sort(values[values > 0])
+    return float(some[(len(some) - 1) // 2]) if len(some) else np.inf
 
 
 def in_units(rows: FloatArray, unit: float) -> FloatArray:
@@ -84,17 +116,19 @@ def check_radius(radius: Any) -> float:
         or not radius >= 0
     ):
         raise ValueError(f"radius must be a number of at least 0, got {radius!r}.")
-    return float(radius)
+    return float(radius) if radius < _ENDLESS else np.inf
 
 
 def _as_floats(vectors: ArrayLike, name: str) -> FloatArray:
     if issparse(vectors):
         raise ValueError(f"{name} are sparse; an index holds dense rows: call .toarray() first.")
+    refuse_masked(vectors, name)
     rows = np.asarray(vectors)
     if rows.ndim != 2:
         raise ValueError(f"{name} must have two axes (rows, columns), got shape {rows.shape}.")
     if rows.dtype.kind not in "fiub":
         raise ValueError(f"{name} must be real numbers, got values of type {rows.dtype}.")
+    refuse_long_whole_numbers(rows, name)
     keeps = np.can_cast(rows.dtype, np.float32, casting="safe")
     return np.ascontiguousarray(rows, dtype=np.float32 if keeps else np.float64)
 

@@ -66,7 +66,9 @@ def score_lists(relevant: AnyArray, n_returned: AnyArray | None = None) -> Retri
             f"{hits.shape}."
         )
     totals = hits.sum(axis=1)
-    returned = totals if n_returned is None else np.asarray(n_returned, np.int64)
+    returned = totals if n_returned is None else np.asarray(n_returned)
+    if returned.dtype.kind not in "iu" or isinstance(n_returned, np.ma.MaskedArray):
+        raise ValueError(f"n_returned must be whole numbers, got {returned.dtype}.")
     if returned.shape != totals.shape or (returned < 0).any() or (returned > hits.shape[1]).any():
         raise ValueError(
             f"n_returned must hold a number from 0 to {hits.shape[1]} for each of the "

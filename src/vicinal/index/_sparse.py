@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 
+from vicinal._disguises import refuse_long_whole_numbers
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
-from vicinal.index._inputs import check_block_size, check_radius, choose_unit, refuse_far
+from vicinal.index._inputs import (
+    check_block_size,
+    check_radius,
+    check_vectors,
+    choose_unit,
+    refuse_far,
+)
 
 # Squared distances by norms and products are within this share of the norms of the true ones:
 # sums of up to 2²⁰ products in float64.
 _ROUNDING = 2.0**-32
+_FARTHEST = 1e153  # in units: beyond any distance there is, and its square is a float
 
 
 class SparseIndex:
@@ -43,7 +51,7 @@ class SparseIndex:
     def __init__(self, vectors: Any, *, block_size: int | None = None) -> None:
         self.vectors = _finite_rows(vectors, "vectors")
         self.block_size = block_size
-        self.unit = choose_unit(self.vectors.data)
+        self.unit = choose_unit(self.vectors.data[:, None])
         self._rows = self.vectors if self.unit == 1.0 else self.vectors / self.unit
         self._norms = _squared_norms(self._rows)
         self._block = check_block_size(block_size)
@@ -62,7 +70,7 @@ class SparseIndex:
     def query_radius(self, queries: Any, radius: float) -> tuple[FloatArray, IntArray, IntArray]:
         """Find the rows within a distance; returns as :meth:`ExactIndex.query_radius`."""
         queries = self._check_queries(queries)
-        limit = (check_radius(radius) / self.unit) ** 2
+        limit = min(check_radius(radius) / self.unit, _FARTHEST) ** 2
         values, indices, sizes = [], [], [0]
         for number, rounded, slack in self._rounded(queries):
             found, squared = self._exactly(queries[number], rounded <= limit + slack)
@@ -111,6 +119,14 @@ class SparseIndex:
 
 
 def _finite_rows(rows: Any, name: str) -> csr_matrix:
+    if not issparse(rows):
+        rows = check_vectors(rows, name)
+    if rows.ndim != 2 or 0 in rows.shape[1:] or rows.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{name} must be real numbers in rows and columns, got {rows.dtype} of shape "
+            f"{rows.shape}."
+        )
+    refuse_long_whole_numbers(rows, name)
     checked = csr_matrix(rows, dtype=np.float64)
     if not np.isfinite(checked.data).all():
         raise ValueError(f"{name} hold NaN or infinity; remove or impute it.")

@@ -14,6 +14,8 @@ from vicinal._types import BoolArray, FloatArray, IntArray
 
 # Entries of a block of distances: memory stays bounded whatever the number of references.
 BLOCK_ENTRIES = 1 << 22
+_DIVERGED = "the network has diverged: use a smaller learning rate, or clip its gradients."
+_SIDES = ("the batch", "the references")
 
 # What turns (m, p) queries and (n, p) references into (m, n) distances.
 Distance = Callable[[Tensor, Tensor], Tensor]
@@ -51,10 +53,7 @@ class Batch:
 
     def _bar(self, rows: slice, block: FloatArray) -> FloatArray:
         if np.isnan(block).any():
-            raise ValueError(
-                "some distances between embeddings are not numbers; the network has diverged: use "
-                "a smaller learning rate, or clip its gradients."
-            )
+            raise ValueError(f"some distances between embeddings are not numbers; {_DIVERGED}")
         if self.itself:
             own = np.arange(rows.start, rows.stop)
             block[own - rows.start, own] = np.inf
@@ -127,8 +126,12 @@ def read_batch(
             f"embeddings have {embeddings.shape[1]} columns and ref_emb {references.shape[1]}; "
             "queries and references must lie in one space."
         )
-    pairs = None if indices_tuple is None else mined_pairs(indices_tuple)
-    return Batch(embeddings, references, labels, targets, itself, pairs)
+    pairs = None
+    if indices_tuple is not None:
+        pairs = mined_pairs(indices_tuple, len(embeddings), len(references))
+    # Squares of half floats overflow at 256, and the two sides may come from different sources.
+    wide = torch.promote_types(torch.promote_types(embeddings.dtype, references.dtype), torch.float)
+    return Batch(embeddings.to(wide), references.to(wide), labels, targets, itself, pairs)
 
 
 def _check_side(name: str, embeddings: Any, labels_name: str, labels: Any) -> None:
@@ -137,6 +140,10 @@ def _check_side(name: str, embeddings: Any, labels_name: str, labels: Any) -> No
         raise ValueError(f"{name} must be a tensor of shape (rows, columns), got shape {shape}.")
     if not embeddings.is_floating_point():
         raise ValueError(f"{name} must hold floats, got {embeddings.dtype}.")
+    if embeddings.layout != torch.strided or embeddings.is_meta:
+        raise ValueError(f"{name} must be a dense tensor with values; call .to_dense() first.")
+    if not torch.isfinite(embeddings).all():
+        raise ValueError(f"{name} hold NaN or infinity; {_DIVERGED}")
     if not isinstance(labels, Tensor) or labels.shape != embeddings.shape[:1]:
         shape = tuple(getattr(labels, "shape", ()))
         raise ValueError(
@@ -145,17 +152,36 @@ def _check_side(name: str, embeddings: Any, labels_name: str, labels: Any) -> No
         )
 
 
-def mined_pairs(indices_tuple: Sequence[Tensor]) -> IntArray:
+def mined_pairs(indices_tuple: Sequence[Tensor], n_queries: int, n_references: int) -> IntArray:
     """Return (2, s) pairs of triplets (a, p, n) or of pairs (a, p, a', n), as miners name them."""
-    parts = [part.detach().to("cpu").numpy() for part in indices_tuple]
+    if not isinstance(indices_tuple, Sequence) or len(indices_tuple) not in (3, 4):
+        given = len(indices_tuple) if isinstance(indices_tuple, Sequence) else repr(indices_tuple)
+        raise ValueError(
+            f"indices_tuple must have three parts (triplets) or four (pairs), got {given}."
+        )
+    parts = [_row_numbers(part) for part in indices_tuple]
     if len(parts) == 3:
-        anchors, positives, negatives = parts
-        return np.stack([np.tile(anchors, 2), np.concatenate([positives, negatives])])
-    if len(parts) == 4:
-        return np.stack([np.concatenate(parts[::2]), np.concatenate(parts[1::2])])
-    raise ValueError(
-        f"indices_tuple must have three parts (triplets) or four (pairs), got {len(parts)}."
-    )
+        parts = [parts[0], parts[1], parts[0], parts[2]]
+    if any(len(parts[side]) != len(parts[side + 1]) for side in (0, 2)):
+        sizes = ", ".join(str(len(part)) for part in parts)
+        raise ValueError(f"the parts of indices_tuple must be of one length, but have {sizes}.")
+    pairs = np.stack([np.concatenate(parts[::2]), np.concatenate(parts[1::2])])
+    for numbers, count, what in zip(pairs, (n_queries, n_references), _SIDES, strict=True):
+        if ((numbers < 0) | (numbers >= count)).any():
+            raise ValueError(
+                f"indices_tuple names a row of {what} that is none of the {count} there are."
+            )
+    return pairs
+
+
+def _row_numbers(part: Any) -> IntArray:
+    whole = isinstance(part, Tensor) and not (part.is_floating_point() or part.is_complex())
+    if not whole or part.dtype == torch.bool or part.ndim != 1:
+        raise ValueError(
+            "the parts of indices_tuple must be tensors of row numbers, one axis each."
+        )
+    numbers: IntArray = part.detach().to("cpu", torch.int64).numpy()
+    return numbers
 
 
 def class_codes(batch: Batch) -> tuple[IntArray, IntArray, int]:
@@ -173,4 +199,13 @@ def feasible_mean(losses: Tensor, feasible: BoolArray, batch: Batch) -> Tensor:
     """Return the mean loss of the rows that have one; a zero with gradient where none has."""
     if not feasible.any():
         return batch.queries.sum() * 0 + batch.references.sum() * 0
-    return losses.sum() / int(feasible.sum())
+    mean = losses.sum() / int(feasible.sum())
+    if not torch.isfinite(mean):
+        largest = max(
+            float(side.detach().abs().max()) for side in (batch.queries, batch.references)
+        )
+        raise ValueError(
+            f"the loss of embeddings as large as {largest:.3g} is beyond {mean.dtype}; bring "
+            f"settings and targets to their scale. Else {_DIVERGED}"
+        )
+    return mean

@@ -198,6 +198,8 @@ class GerrymanderingRegressionLoss(_SetLoss):
         """Return the mean loss of embeddings (m, p) with targets (m,)."""
         batch = read_batch(embeddings, labels, indices_tuple, ref_emb, ref_labels)
         self._check_enough(batch)
+        if batch.targets.is_complex() or batch.reference_targets.is_complex():
+            raise ValueError("labels must be real numbers.")
         wanted, known = (
             part.detach().to("cpu", torch.float64).numpy()
             for part in (batch.targets, batch.reference_targets)

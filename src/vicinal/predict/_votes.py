@@ -62,7 +62,8 @@ def by_softmax(distances: FloatArray) -> FloatArray:
 
     Measured by its own neighbourhood, a query's weights do not depend on the scale of the metric.
     """
-    squared = distances.astype(np.float64) ** 2
+    farthest = distances.max(axis=1, keepdims=True, initial=0.0)  # or squares leave the range
+    squared = (distances / np.where(farthest > 0, farthest, 1.0)).astype(np.float64) ** 2
     scale = squared.mean(axis=1, keepdims=True)
     relative = np.divide(squared, scale, out=np.zeros_like(squared), where=scale > 0)
     weights: FloatArray = np.exp(relative[:, :1] - relative)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from vicinal._disguises import refuse_disguises, refuse_extremes, widen
+from vicinal._disguises import read_numbers, refuse_disguises, refuse_extremes, widen
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import FLOATS
 from vicinal.rivals._labelled import LabelledRows, frame_rows
@@ -48,7 +48,7 @@ def check_tuples(estimator: Any, tuples: Any, size: int) -> FloatArray:
 
 def check_pair_labels(y: Any, n_pairs: int) -> IntArray:
     """Return +1 and −1 for each pair; both must occur."""
-    labels = np.asarray(y)
+    labels = read_numbers("y", y)
     if labels.shape != (n_pairs,):
         raise ValueError(f"y must have shape ({n_pairs},), one label a pair; got {labels.shape}.")
     if not np.isin(labels, (-1, 1)).all():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from vicinal._disguises import refuse_masked
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
     check_at_least_two_classes,
@@ -109,6 +110,7 @@ class RCA(MetricLearner):
 
 def check_chunks(chunks: Any, n_rows: int) -> IntArray:
     """Return the chunklets of the rows as whole numbers; refuse what has no row in any."""
+    refuse_masked(chunks, "chunks")
     numbers = np.asarray(chunks)
     if numbers.shape != (n_rows,) or numbers.dtype.kind not in "iu":
         raise ValueError(
@@ -116,12 +118,15 @@ def check_chunks(chunks: Any, n_rows: int) -> IntArray:
             f"got an array of shape {numbers.shape} and type {numbers.dtype}."
         )
     known = numbers >= 0
-    if not known.any() or np.bincount(numbers[known]).max() < 2:
+    codes, sizes = np.unique(numbers[known], return_inverse=True, return_counts=True)[1:]
+    if sizes.max(initial=0) < 2:
         raise ValueError(
             "no chunklet has two rows, so nothing is known to be alike; give chunks at least one "
             "number of zero or more that two rows share."
         )
-    return numbers.astype(np.int64)
+    chunklets = np.full(n_rows, -1, np.int64)
+    chunklets[known] = codes.reshape(-1)
+    return chunklets
 
 
 def relevant_components(

@@ -10,10 +10,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from vicinal._disguises import (
+    read_numbers,
     refuse_disguises,
     refuse_extremes,
     refuse_far_queries,
     refuse_long_whole_numbers,
+    refuse_masked,
     refuse_strange_labels,
     widen,
 )
@@ -127,6 +129,7 @@ def read_tuples(
         finite, or another number of labels.
     """
     what = _WORDS.get(size or 0, "tuples")
+    refuse_masked(tuples, what)
     preprocessor = _preprocessor_of(estimator, reset)
     given = np.asarray(tuples) if not hasattr(tuples, "toarray") else tuples
     if preprocessor is not None and given.ndim == 2:
@@ -153,14 +156,16 @@ def read_tuples(
     if reset:
         estimator.n_features_in_ = checked.shape[2]
         refuse_extremes(checked.reshape(-1, checked.shape[2]), what)
-    elif getattr(estimator, "n_features_in_", checked.shape[2]) != checked.shape[2]:
+    else:
+        refuse_far_queries(checked.reshape(-1, checked.shape[2]))
+    if getattr(estimator, "n_features_in_", checked.shape[2]) != checked.shape[2]:
         raise ValueError(
             f"{what} have {checked.shape[2]} features, but {type(estimator).__name__} was fitted "
             f"on {estimator.n_features_in_}."
         )
     if y is None:
         return checked, None
-    y = column_or_1d(np.asarray(y))
+    y = column_or_1d(read_numbers("y", y))
     check_consistent_length(checked, y)
     return checked, y
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
 from vicinal import rivals
+from vicinal._disguises import read_numbers, refuse_long_whole_numbers
 from vicinal._types import AnyArray, FloatArray
 from vicinal.compat.metric_learn._base import (
     MahalanobisMixin,
@@ -382,7 +383,8 @@ class RCA(PointsLearner):
 
     def fit(self, X: Any, chunks: Any) -> RCA:
         """Learn from points (n, d) and the chunk of each (n,), −1 for none."""
-        X, chunks = read_points(self, X, chunks, reset=True, labels=True)
+        refuse_long_whole_numbers(chunks, "chunks")
+        X, chunks = read_points(self, X, read_numbers("chunks", chunks), reset=True, labels=True)
         self._learn_rca(X, chunks)
         return self
 

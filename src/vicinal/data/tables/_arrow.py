@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vicinal.data.tables._arrow_sizes import unpacked_size
 from vicinal.data.tables._limits import refuse_beyond, unpacked_limit
 from vicinal.data.tables._raw_table import check_column_names, quoted
 
@@ -75,6 +76,8 @@ def _opened(path: Path, suffix: str) -> Iterator[tuple[Any, Iterable[Any]]]:
         from pyarrow.parquet import ParquetFile
 
         with ParquetFile(path) as parquet:
+            groups = [parquet.metadata.row_group(n) for n in range(parquet.num_row_groups)]
+            refuse_beyond(sum(g.total_byte_size for g in groups), unpacked_limit(path), path)
             yield parquet.schema_arrow, parquet.iter_batches()
         return
     with pa.OSFile(str(path)) as file:
@@ -84,5 +87,6 @@ def _opened(path: Path, suffix: str) -> Iterator[tuple[Any, Iterable[Any]]]:
             table = read_table(path, memory_map=False)
             yield table.schema, table.to_batches()
             return
+        refuse_beyond(unpacked_size(path), unpacked_limit(path), path)
         reader = pa.ipc.open_file(file)
         yield reader.schema, map(reader.get_batch, range(reader.num_record_batches))

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._disguises import refuse_masked
 from vicinal._types import AnyArray, FloatArray
 from vicinal.data.tables._cells import as_texts, days_of, without_words
 from vicinal.data.tables._columns import (
@@ -163,8 +164,13 @@ def as_frame(X: Any, columns: list[str] | None = None) -> pd.DataFrame:
     """Return a frame with names that are texts; an array's columns are called x0, x1, ..."""
     import pandas as pd
 
+    refuse_masked(X, "X")
     if isinstance(X, pd.DataFrame):
-        return X.set_axis([str(name) for name in X.columns], axis=1)
+        frame = X.set_axis([str(name) for name in X.columns], axis=1)
+        twice = frame.columns[frame.columns.duplicated()]
+        if len(twice):
+            raise ValueError(f"Two columns are named {twice[0]!r}; give each a name of its own.")
+        return frame
     X = np.asarray(X)
     if X.ndim != 2 or (columns is not None and X.shape[1] != len(columns)):
         wanted = "columns" if columns is None else str(len(columns))

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from vicinal._disguises import refuse_disguises
 from vicinal._types import AnyArray, FloatArray, IntArray
 
 
@@ -32,22 +33,27 @@ class Imputer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: FloatArray, y: Any = None) -> Imputer:
         """Learn the fillings from training rows."""
-        X = np.asarray(X, dtype=np.float64)
+        X = self._check(X, reset=True)
         blocks = np.arange(X.shape[1]) if self.blocks is None else np.asarray(self.blocks)
         if len(blocks) != X.shape[1]:
             raise ValueError(f"blocks has {len(blocks)} entries for {X.shape[1]} features.")
         self.fill_ = fillings(X, blocks)
-        self.n_features_in_ = X.shape[1]
         return self
 
     def transform(self, X: FloatArray) -> FloatArray:
         """Return a copy of X without NaN, of shape (n, d)."""
         check_is_fitted(self, "fill_")
-        X = np.asarray(X, dtype=np.float64)
-        if X.ndim != 2 or X.shape[1] != len(self.fill_):
-            raise ValueError(f"X must have shape (n, {len(self.fill_)}), got {X.shape}.")
+        X = self._check(X, reset=False)
         filled: FloatArray = np.where(np.isnan(X), self.fill_, X)
         return filled
+
+    def _check(self, X: Any, *, reset: bool) -> FloatArray:
+        refuse_disguises(X)
+        checked: FloatArray = validate_data(
+            self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=reset,
+            ensure_min_samples=int(reset),
+        )  # fmt: skip
+        return checked
 
 
 def fillings(X: FloatArray, blocks: IntArray) -> FloatArray:

@@ -18,6 +18,8 @@ _DAMAGE = (
     TypeError, ValueError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
+_MOST_ROWS = 2**20
+
 
 def read_workbook(path: Path) -> RawTable:
     """Return the first sheet with values; of formulas, the values they were saved with."""
@@ -50,7 +52,9 @@ def _filled_rows(sheet: Any, path: Path) -> list[tuple[Any, ...]]:
     # The size a sheet claims to have is not believed: rows are as wide as their last cell.
     sheet.reset_dimensions()
     limit, size, rows = unpacked_limit(path), 0, []
-    for row in sheet.iter_rows(values_only=True):
+    for number, row in enumerate(sheet.iter_rows(values_only=True)):
+        if number >= _MOST_ROWS:  # rows left out are counted up to one that claims any number
+            raise ValueError(f"a row claims to be beyond the {_MOST_ROWS:,} that a sheet can have")
         size += 8 * len(row)
         refuse_beyond(size, limit, path)
         if any(value is not None for value in row):

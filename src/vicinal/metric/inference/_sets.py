@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal._disguises import read_numbers, refuse_masked
 from vicinal._kernels import _targeted as kernels
 from vicinal._types import AnyArray, FloatArray, InferredSets, IntArray, ViolatingSet, VotingSet
 from vicinal._validation import check_costs, check_whole
@@ -285,12 +286,12 @@ def _number(
 
 
 def _check_distances(name: str, squared_distances: AnyArray, n_axes: int) -> FloatArray:
-    values = np.asarray(squared_distances)
+    given = np.asarray(squared_distances)
+    single = given.dtype == np.float32 and not np.ma.isMaskedArray(squared_distances)
+    values = given if single else read_numbers(name, squared_distances)
     if values.ndim != n_axes:
         shape = ("one-dimensional, one entry a point", "two-dimensional, one row a query")
         raise ValueError(f"{name} must be {shape[n_axes - 1]}; got shape {values.shape}.")
-    if values.dtype != np.float32:
-        values = values.astype(np.float64)
     for place in np.argwhere(np.isnan(values) | np.isneginf(values)):
         where = ", ".join(str(i) for i in place)
         raise ValueError(
@@ -303,6 +304,7 @@ def _check_classes(
     name: str, classes: AnyArray, shapes: tuple[tuple[int, ...], ...], each: str
 ) -> IntArray:
     """Return whole numbers from 0 on, in one of the shapes: one entry to ``each``."""
+    refuse_masked(classes, name)
     checked = np.asarray(classes)
     if checked.shape not in shapes:
         expected = " or ".join(str(shape) for shape in shapes)
@@ -319,4 +321,6 @@ def _check_classes(
             f"{name} must not be negative, got {checked.min()}; mark a point that may not be used "
             "by an infinite distance."
         )
+    if checked.max(initial=0) > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} must be below 2**63, got {checked.max()}.")
     return checked.astype(np.int64)

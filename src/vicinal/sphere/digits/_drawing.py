@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
 from vicinal._types import AnyArray
+from vicinal._validation import check_positive, check_whole
 from vicinal.data import check_projection, draw_warps, project_images
 from vicinal.sphere.digits._cohen2018 import GROUP, draw_cohen2018
 from vicinal.sphere.harmonic import (
@@ -24,6 +22,7 @@ from vicinal.sphere.harmonic import (
     spherical_grid,
 )
 
+MOST = 500  # the largest bandwidth: a signal of a million directions
 BLOCK = 1000  # images drawn at a time, whole groups: some 15 MB of signals at bandwidth 30
 
 Protocol = Literal["resampled", "coefficients", "cohen2018"]
@@ -52,6 +51,12 @@ class Drawing:
 
     def __post_init__(self) -> None:
         check_projection(self.projection)
+        check_whole("bandwidth", self.bandwidth, 1, MOST)
+        if self.l_max is not None:
+            check_whole("l_max", self.l_max, 0, MOST)
+        check_whole("seed", self.seed, 0)
+        for name in ("warp", "shift"):
+            check_positive(name, getattr(self, name), zero=True)
         if self.protocol not in PROTOCOLS:
             raise ValueError(f"protocol={self.protocol!r}: take one of {', '.join(PROTOCOLS)}.")
         if self.protocol == "coefficients" and self.l_max is None and self.rotated:
@@ -116,13 +121,6 @@ def draw_digits(
     -----
     Works in blocks: beyond the result, memory is that of ``BLOCK`` signals.
     """
-    with _threads_of_torch():
-        return _draw_blocks(images, labels, drawing)
-
-
-def _draw_blocks(
-    images: AnyArray, labels: AnyArray, drawing: Drawing
-) -> FragmentBatches | SignalBatches:
     targets = torch.from_numpy(np.ascontiguousarray(labels, dtype=np.int64))
     blocks = [images[start : start + BLOCK] for start in range(0, len(images), BLOCK)]
     if drawing.l_max is None:
@@ -132,22 +130,6 @@ def _draw_blocks(
     transform = SphericalTransform(drawing.bandwidth, drawing.l_max)
     parts = [_transform(transform, b, i, drawing) for i, b in enumerate(blocks)]
     return FragmentBatches(parts[0].type, torch.cat([p.packed.T for p in parts]), targets)
-
-
-@contextmanager
-def _threads_of_torch() -> Iterator[None]:
-    """Draw in as many threads as torch works in, and leave that number as it was.
-
-    Numba sets the number of OpenMP threads, and torch, on the same OpenMP, would go on with it:
-    a training in one thread would become one in several that wait for each other.
-    """
-    n_threads, drawing_threads = torch.get_num_threads(), numba.get_num_threads()
-    numba.set_num_threads(min(n_threads, drawing_threads))
-    try:
-        yield
-    finally:
-        numba.set_num_threads(drawing_threads)
-        torch.set_num_threads(n_threads)
 
 
 def draw_rotations(n: int, drawing: Drawing) -> Tensor:
@@ -188,6 +170,7 @@ def _draw(images: AnyArray, block: int, drawing: Drawing) -> tuple[Tensor, Tenso
         rotations=turns,
         warps=warps,
         projection=drawing.projection,
+        n_jobs=torch.get_num_threads(),
     )
     return torch.from_numpy(values), rotations
 

@@ -15,8 +15,7 @@ from vicinal._types import AnyArray, FloatArray
 from vicinal.data import check_images, load_dataset, read_idx, read_unwrapped
 from vicinal.sphere.digits._drawing import Drawing, draw_digits
 from vicinal.sphere.digits._experiment import brighten, images_of, split_rows
-from vicinal.sphere.nn import load_network, read_configuration
-from vicinal.sphere.training import predict
+from vicinal.sphere.nn import predict_with, read_configuration
 
 PARTS = ("all", "train", "test")
 
@@ -63,10 +62,10 @@ def predict_images(network: str | Path, images: AnyArray) -> SpherePredictions:
         )
     images = brighten(check_images(images))
     batches = draw_digits(images, np.zeros(len(images)), drawing)
-    scores = predict(load_network(network), batches)
-    if scores.shape[1] != len(classes):
+    scores = predict_with(network, batches)
+    if scores.shape[1:] != (len(classes),):
         raise ValueError(
-            f"{network}: {scores.shape[1]} scores for {len(classes)} classes do not fit together."
+            f"{network}: {scores.shape[-1]} scores for {len(classes)} classes do not fit together."
         )
     shares = torch.softmax(scores.double(), 1).numpy()
     return SpherePredictions(classes, tuple(classes[i] for i in shares.argmax(1)), shares)

@@ -13,6 +13,7 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 SYMBOLS = {"H": 1, "C": 6, "N": 7, "O": 8, "S": 16}
 ELEMENTS = tuple(SYMBOLS.values())  # that networks know
 BOHR = 0.529177210903  # Å
+MOST_ATOMS = 1000  # of a molecule
 NEAREST = 0.5  # Å: no two atoms of a molecule are nearer
 
 
@@ -87,6 +88,11 @@ def check_molecules(molecules: Molecules) -> None:
             raise ValueError(
                 f"molecule {row} has {len(known)} atoms; an energy of binding needs two or more."
             )
+        if len(known) > MOST_ATOMS:
+            raise ValueError(
+                f"molecule {row} has {len(known):,} atoms; at most {MOST_ATOMS:,} are taken, since "
+                "all distances between them are held in memory."
+            )
         strange = sorted(set(known.tolist()) - set(ELEMENTS))
         if strange:
             raise ValueError(
@@ -124,6 +130,8 @@ def read_xyz(path: str | Path) -> Molecules:
     A frame is the number of atoms, a line of comment, and a line ``symbol x y z`` an atom, in Å.
     What stands behind is not read.
     """
+    if not Path(path).is_file():
+        raise ValueError(f"{path} cannot be read as an XYZ file: there is no such regular file.")
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -13,8 +13,8 @@ from vicinal._types import FloatArray
 from vicinal.sphere.molecules._composition import Composition
 from vicinal.sphere.molecules._molecules import Molecules, check_molecules
 from vicinal.sphere.molecules._spheres import AtomBatches, CoulombSpheres, GaussianShells, Spheres
-from vicinal.sphere.nn import load_network, read_configuration
-from vicinal.sphere.training import TargetScaling, predict
+from vicinal.sphere.nn import predict_with, read_configuration
+from vicinal.sphere.training import TargetScaling
 
 _SPHERES = {kind.__name__: kind for kind in (GaussianShells, CoulombSpheres)}
 
@@ -69,8 +69,10 @@ def _predict(path: Path, molecules: Molecules) -> FloatArray:
     facts = read_configuration(path)["facts"]
     spheres, composition, scaling = _read(facts, path)
     batches = AtomBatches(molecules, torch.zeros(len(molecules)), spheres)
-    found = scaling.undo(predict(load_network(path), batches)).double().numpy()
+    found = scaling.undo(predict_with(path, batches)).double().numpy()
     answer: FloatArray = found + composition.predict(molecules)
+    if not np.isfinite(answer).all():
+        raise ValueError(f"{path} gives energies that are not finite; its numbers are not whole.")
     return answer
 
 
@@ -82,7 +84,7 @@ def _read(facts: dict[str, Any], path: Path) -> tuple[Spheres, Composition, Targ
             Composition(tuple(facts["composition"])),
             TargetScaling(**facts["scaling"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"{path} does not say how molecules are given to it; take a network that `vicinal "
             "sphere train qm7` wrote."

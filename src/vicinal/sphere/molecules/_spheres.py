@@ -13,9 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from vicinal._validation import check_positive, check_whole
 from vicinal.sphere.harmonic import SphericalTransform, spherical_harmonics
 from vicinal.sphere.molecules._molecules import ELEMENTS, Molecules
 
+MOST = 100  # degrees, shells or steps of a grid: beyond, memory is gone before anything is learned
 BLOCK = 100  # molecules at a time: some 40 MB
 
 
@@ -33,6 +35,12 @@ class GaussianShells:
     n_shells: int = 12
     nearest: float = 0.9
     farthest: float = 6.0
+
+    def __post_init__(self) -> None:
+        check_whole("l_max", self.l_max, 0, MOST)
+        check_whole("n_shells", self.n_shells, 2, MOST)
+        if check_positive("nearest", self.nearest) >= check_positive("farthest", self.farthest):
+            raise ValueError(f"shells lie from {self.nearest} to {self.farthest}; swap them.")
 
     @property
     def channels(self) -> int:
@@ -65,6 +73,11 @@ class CoulombSpheres:
     l_max: int = 3
     bandwidth: int = 10
     radius: float = 0.45
+
+    def __post_init__(self) -> None:
+        check_whole("bandwidth", self.bandwidth, 1, MOST)
+        check_whole("l_max", self.l_max, 0, self.bandwidth - 1)
+        check_positive("radius", self.radius)
 
     @property
     def channels(self) -> int:

@@ -13,6 +13,7 @@ them in files.
 from vicinal.sphere.nn._equivariance import equivariance_error, precision_of
 from vicinal.sphere.nn._files import (
     load_network,
+    predict_with,
     read_configuration,
     save_network,
     saveable,
@@ -41,6 +42,7 @@ __all__ = [
     "load_network",
     "make_head",
     "precision_of",
+    "predict_with",
     "read_configuration",
     "save_network",
     "saveable",

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from vicinal._writing import write_atomically
-from vicinal.sphere.training import load_weights, read_tensors, write_checkpoint
+from vicinal.sphere.training import load_weights, predict, read_tensors, write_checkpoint
 
 FORMAT = "vicinal network 1"
 _PARTS = {"format": str, "version": str, "network": str, "settings": dict, "facts": dict}
@@ -87,6 +87,24 @@ def load_network(path: str | Path) -> nn.Module:
     network.to(_precision(tensors))
     load_weights(network, tensors, weights)
     return network.eval()
+
+
+def predict_with(path: str | Path, rows: Any) -> torch.Tensor:
+    """Return what a saved network says of rows.
+
+    Raises
+    ------
+    ValueError
+        Where the network cannot be read, or does not take what the rows were made into.
+    """
+    network = load_network(path)
+    try:
+        return predict(network, rows)
+    except _DAMAGE as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(
+            f"{path}: the network does not go with what its file says of its inputs ({reason})."
+        ) from error
 
 
 def read_configuration(path: str | Path) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from vicinal._validation import check_positive
+
 Compare = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -18,6 +20,10 @@ class TargetScaling:
 
     shift: float = 0.0
     scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("scale", self.scale)
+        check_positive("size of shift", abs(self.shift), zero=True)
 
     def apply(self, targets: Tensor) -> Tensor:
         """Return the targets that outputs are compared with in training."""
