@@ -32,9 +32,9 @@ from vicinal.runs import (
 def compare(
     X: Any, y: Any = None, *, methods: str | Iterable[Any] | Mapping[str, Any] | None = None,
     k: int | Iterable[int] = (3, 7), groups: Any = None, task: Task | None = None,
-    references: bool = False, protocol: str = "auto", n_folds: int = 5, n_repeats: int = 10,
-    scale: str = "zscore", n_components: int | None = None, impute: bool = False,
-    limit: int | None = None, score: str | None = None, random_state: int = 0,
+    references: bool = False, protocol: str = "auto", n_folds: int | None = None,
+    n_repeats: int | None = None, scale: str = "zscore", n_components: int | None = None,
+    impute: bool = False, limit: int | None = None, score: str | None = None, random_state: int = 0,
     n_jobs: int | None = None, out: str | os.PathLike[str] | bool | None = None,
     fresh: bool = False, listener: Listener | None = None, **roles: Any,
 ) -> Comparison:  # fmt: skip
@@ -59,8 +59,9 @@ def compare(
         Measure models that ask no neighbours too: boosting, a forest, an SVM, a linear model.
     protocol : {"auto", "official", "kfold", "repeated", "grouped"}
         Which rows test; "auto" is the data set's own, by groups where there are any.
-    n_folds, n_repeats : int
-        Folds of "kfold" and "grouped", random splits of "repeated".
+    n_folds, n_repeats : int, optional
+        Folds of "kfold" and "grouped", random splits of "repeated". By default 5 and 10; of a table
+        where the first one alone tests 1,250 rows or more, only that one is judged.
     scale : {"zscore", "histogram", "unit", "none"}
         How features are scaled, by numbers of the training part.
     n_components : int, optional

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
-from vicinal.comparison._packing import pack_bits
+from vicinal.comparison._packing import pack_bits, pack_floats
 from vicinal.comparison._rows import PreparedFold
 from vicinal.comparison._scoring import (
     count_confusions,
@@ -151,13 +151,16 @@ def _timed_vote(
 
 def _figures(prediction: Prediction, prepared: PreparedFold) -> Record:
     task, y = prepared.dataset.task, prepared.y_test
-    weights, wrong, confusion = prepared.test_weights, None, None
+    weights, wrong, confusion, residuals = prepared.test_weights, None, None, None
+    scores = score_prediction(prediction.predicted, y, task, weights)
     if task == "classification":
         wrong = pack_bits(prediction.predicted != y)
         n_classes = max(len(prepared.dataset.classes), int(prepared.dataset.y.max()) + 1)
         confusion = count_confusions(prediction.predicted, y, n_classes)
+    elif weights is None:
+        # In units of the target's spread, which any test of differences leaves out anyway.
+        residuals = pack_floats((prediction.predicted - y) / np.std(y))
     blind = majority_prediction(prepared.y_train, len(y), task, prepared.train_weights)
-    scores = score_prediction(prediction.predicted, y, task, weights)
     return {
         "status": "ok",
         "error": scores["error"],
@@ -165,6 +168,7 @@ def _figures(prediction: Prediction, prepared: PreparedFold) -> Record:
         "majority": score_prediction(blind, y, task, weights),
         "confusion": confusion,
         "wrong": wrong if weights is None else None,
+        "residuals": residuals,
         "n_train": len(prepared.y_train),
         "n_test": len(y),
         "fit_seconds": prediction.fit.wall,
