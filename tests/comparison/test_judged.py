@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -74,7 +76,7 @@ def test_all_folds_of_a_run_are_asked_for_where_the_first_one_was_judged(tmp_pat
     one = vicinal.compare(frame, "label", **asked)
     assert one.protocol == "the first of 5 folds"
     assert "n_folds" not in one.call
-    seen = []
+    seen: list[Any] = []
     every = vicinal.compare(frame, "label", n_folds=5, listener=seen.append, **asked)
     assert seen[0].n_done == 2
     assert "n_folds=5" in every.call

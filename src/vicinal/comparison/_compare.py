@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +26,7 @@ from vicinal.runs import (
     Workers,
     ask,
     run_cells,
+    unmeasured,
 )
 
 
@@ -128,6 +129,7 @@ def compare(
         if announce is not None:
             announce(plan.facts.notes)
         with _opened(plan, out, fresh) as folder:
+            warm_up(workers, plan, folder, listener)
             records = run_cells(plan.cells, folder, pool=workers, listener=listener, exhibits=True)
             found = describe_comparison(plan, records, folder.path)
             return found if not out else replace(found, folder=folder.path)
@@ -213,6 +215,23 @@ def ask_plan(workers: Workers, question: Question, own: Mapping[str, Method]) ->
     if "refused" in reply:
         raise TableError(reply["refused"], **reply.get("remedy", {}))
     return Plan.from_json(reply["plan"], own)
+
+
+def warm_up(
+    workers: Workers, plan: Plan, folder: RunFolder, listener: Listener | None = None
+) -> None:
+    """Have one of several workers compile what the methods need, so that no other has to.
+
+    Learners of the user's own are left alone: what goes wrong in them belongs to a cell.
+    """
+    left = [cell for cell in unmeasured(plan.cells, folder) if ":" not in cell.method]
+    first = {cell.method: asdict(cell) for cell in reversed(left)}
+    if workers.n_workers > 1 and len(first) > 1:
+        say: Any = getattr(listener, "say", None)
+        if say is not None:
+            say("warming up; the first run ever compiles")
+        with suppress(RuntimeError):  # a crash is told of the cell in which it comes again
+            ask(workers, {"job": MEASURER, "do": "warm up", "cells": list(first.values())[::-1]})
 
 
 @contextmanager

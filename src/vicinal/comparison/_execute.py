@@ -184,18 +184,18 @@ def _too_many(k: int, n_train: int) -> str:
 
 
 def warm_up(cell: Cell, method: Method, task: Task, dtype: Any) -> None:
-    """Fit and search once on a made-up sample of 60 rows; whatever goes wrong shows up later."""
+    """Fit and search once on a made-up sample of 30 rows; whatever goes wrong shows up later."""
     if method.reference:
         return  # nothing of it is compiled here
     made_up = np.random.default_rng(0)
-    y = np.arange(60) % 3
-    X = (made_up.normal(size=(60, 8)) + y[:, None]).astype(dtype)
+    y = np.arange(30) % 3
+    X = (made_up.normal(size=(30, 8)) + y[:, None]).astype(dtype)
     target = y if task == "classification" else X[:, 0].astype(np.float64)
     with quiet(), fixed_seeds(0):
         try:
             found = fit_and_search(cell, method, task, X, target, X[:5], 3)
             predict_from(found.neighbors, target, 3, task)
-        except Exception:  # the method's own parameters may not suit 60 rows
+        except Exception:  # the method's own parameters may not suit 30 rows
             return
 
 

@@ -182,8 +182,8 @@ def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:
         return {"protocol": protocol, "folds": {"n_repeats": n_repeats}}
     n_folds = question.n_folds
     if n_folds is None:
-        grouped = protocol == "grouped" and dataset.groups is not None
-        n_folds = min(N_FOLDS, max(2, len(np.unique(dataset.groups)))) if grouped else N_FOLDS
+        groups = dataset.groups if protocol == "grouped" else None
+        n_folds = N_FOLDS if groups is None else min(N_FOLDS, max(2, len(np.unique(groups))))
     return {"protocol": protocol, "folds": {"n_folds": n_folds}}
 
 
