@@ -57,11 +57,23 @@ def test_dates_of_every_usual_format_are_days(tmp_path, pattern, says):
     assert says in said(dataset)
 
 
-@pytest.mark.parametrize("pattern", ["%Y-%m", "%m/%Y"])
+@pytest.mark.parametrize("pattern", ["%Y-%m", "%m/%Y", "%m.%Y"])
 def test_a_month_of_a_year_is_a_date_without_weekday(tmp_path, pattern):
     when = [day.astype(object).strftime(pattern) for day in DAYS]
     dataset = read(tmp_path, x=X, when=when, y=LABEL)
     assert dataset.feature_names == ("x", "when", "when: month")
+
+
+def test_numbers_are_months_only_where_all_of_them_end_in_years(tmp_path):
+    months = ["3.2021", "12.1999", *cycle("01.2020", "10.2020")[2:]]
+    dataset = read(tmp_path, separator=";", x=X, when=months, y=LABEL)
+    assert dataset.feature_names == ("x", "when", "when: month")
+    assert dataset.X[:2, 2].tolist() == [3, 12]
+    assert "month and year" in said(dataset)
+    for other in ("13.2021", "3.202", "3.2150", "0.2021"):
+        dataset = read(tmp_path, x=X, when=[*months[1:], other], y=LABEL)
+        assert dataset.feature_names == ("x", "when")
+        assert dataset.X[0, 1] == 12.1999
 
 
 def test_dates_written_in_several_ways_are_left_out_and_named(tmp_path):

@@ -33,6 +33,7 @@ from vicinal.data.tables._cells import as_texts, days_of, without_words
 from vicinal.data.tables._dates import (
     CLOCK,
     DIGITS,
+    MONTH_YEAR,
     MONTHS,
     PARTS,
     date_orders,
@@ -234,9 +235,9 @@ def _look_at_texts(texts: AnyArray) -> _Look:
     candidates = [value for value in values if value.lower() not in NO_NUMBER]
     if not candidates:
         return _look_at_categories(texts)
-    if all(re.fullmatch("[0-9]{8}", c) for c in candidates) and _are_digit_dates(candidates):
-        days = parse_dates(texts, DIGITS)
-        return _Look(lambda name, _, kept: _date_column(name, days, DIGITS, kept))
+    if order := _date_in_digits(candidates):
+        days = parse_dates(texts, order)
+        return _Look(lambda name, _, kept: _date_column(name, days, order, kept))
     tried = read_number_texts(candidates[:N_TRIED])
     found = tried if len(candidates) <= N_TRIED else read_number_texts(candidates)
     if found.fitting and not found.wrong:
@@ -395,5 +396,9 @@ def _doubts(column: Column, look: _Look) -> list[str]:
     return []
 
 
-def _are_digit_dates(texts: list[str]) -> bool:
-    return len(texts) > 1 and date_orders(texts) == (DIGITS,)
+def _date_in_digits(texts: list[str]) -> str:
+    """Return the order of dates that are numbers as well, 20210314 or 03.2021, where all are."""
+    if len(texts) < 2 or not all(re.fullmatch(r"[0-9]{8}|[0-9]{1,2}\.[0-9]{4}", t) for t in texts):
+        return ""
+    orders = date_orders(texts)
+    return orders[0] if orders in ((DIGITS,), (MONTH_YEAR,)) else ""

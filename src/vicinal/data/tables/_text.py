@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vicinal.data.tables._dates import look_like_months
 from vicinal.data.tables._header import (
     OPEN_QUOTE,
     Row,
@@ -222,15 +223,15 @@ def _doubtful_numbers(data: bytes, frame: pd.DataFrame, text_columns: Collection
     """Return the columns of plain numbers whose texts say more than their values.
 
     Whole numbers where some cell opens with a zero, 007, may be codes; fractions beside columns
-    with decimal commas may be thousands, 1.234.
+    with decimal commas may be thousands, 1.234, and 03.2021 a month.
     """
     kinds = {name: frame[name].dtype.kind for name in frame.columns if name not in text_columns}
     doubtful = [name for name, kind in kinds.items() if kind in "iu"] if _CODES.search(data) else []
     texts = [name for name, kind in kinds.items() if kind not in "iufb"]
     fractions = [name for name, kind in kinds.items() if kind == "f"]
     if fractions and any(_has_decimal_comma(frame[name]) for name in texts):
-        doubtful += fractions
-    return doubtful
+        return doubtful + fractions
+    return doubtful + [name for name in fractions if look_like_months(frame[name].to_numpy(float))]
 
 
 def _has_decimal_comma(column: pd.Series) -> bool:
