@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vicinal._types import Dataset
-from vicinal.data import read_table
+from vicinal.data import TableError, read_table
 
 N = 60
 random = np.random.default_rng(0)
@@ -230,3 +230,49 @@ def test_chance_gives_no_class_away(tmp_path, seed):
     assert "tell" not in said(read(tmp_path, **columns, y=["a", "b"] * 6))
     codes: dict[str, Any] = {f"c{i}": rng.choice(list("pqrs"), 12) for i in range(100)}
     assert "tell" not in said(read(tmp_path, **codes, y=["a", "b"] * 6))
+
+
+def written(tmp_path: Any, *lines: str) -> Any:
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+ROWS = [f"{x};{label}" for x, label in zip(X, LABEL, strict=True)]
+
+
+def test_rows_and_columns_of_separators_alone_at_the_end_are_passed_over(tmp_path):
+    path = written(tmp_path, "x;y;;", *(f"{row};;" for row in ROWS), ";;;", ";;;", ";;;")
+    dataset = read_table(path, "y")
+    assert dataset.X.shape == (N, 1)
+    assert "passed over 3 empty rows at the end" in said(dataset)
+    with pytest.raises(ValueError, match=r"'y' is missing in 1 row \(60,"):
+        read_table(written(tmp_path, "x;y", *ROWS, ";", ROWS[0]), "y")
+
+
+@pytest.mark.parametrize("word", ["Total", "SUMME", "average"])
+def test_a_last_row_that_sums_up_the_others_is_pointed_out(tmp_path, word):
+    sites = cycle("north", "south")
+    rows = [f"{site};{row}" for site, row in zip(sites, ROWS, strict=True)]
+    path = written(tmp_path, "site;x;y", *rows, f"{word};99.5;low risk")
+    line = f"the last row seems to sum up the others ({word!r} in 'site'): remove it if it does"
+    assert line in said(read_table(path, "y"))
+    often = [row.replace("south", "total") for row in rows]  # a category like any other
+    assert "sum up" not in said(read_table(written(tmp_path, "site;x;y", *often), "y"))
+
+
+def test_a_header_of_two_lines_is_told_from_columns_with_stray_words(tmp_path):
+    rows = [f"{x},{z},{label}" for x, z, label in zip(X, X[::-1], LABEL, strict=True)]
+    path = written(tmp_path, "Blood,,Outcome", "sodium,potassium,risk", *rows)
+    with pytest.raises(TableError, match="seems to take more than one line") as refused:
+        read_table(path, "Outcome")
+    assert not refused.value.remedy  # leaving all columns out is no way to mend it
+    with pytest.raises(ValueError, match=r"'risk' stands in row 0 .* remove what is above the"):
+        read_table(path, "risk")
+
+
+def test_different_words_for_yes_in_one_column_are_pointed_out(tmp_path):
+    dataset = read(tmp_path, x=X, stock=cycle("TRUE", "FALSE", "1", "0"), y=LABEL)
+    assert "'1', 'TRUE' of 'stock' may mean the same: write them alike if so" in said(dataset)
+    assert "'0', 'FALSE' of 'stock' may mean the same" in said(dataset)
+    assert "mean the same" not in said(read(tmp_path, x=X, stock=cycle("yes", "no"), y=LABEL))

@@ -49,6 +49,14 @@ def date_orders(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(fitting)
 
 
+def date_in_digits(texts: Sequence[str]) -> str:
+    """Return the order of dates that are numbers as well, 20210314 or 03.2021, where all are."""
+    if len(texts) < 2 or not all(re.fullmatch(r"[0-9]{8}|[0-9]{1,2}\.[0-9]{4}", t) for t in texts):
+        return ""
+    orders = date_orders(texts)
+    return orders[0] if orders in ((DIGITS,), (MONTH_YEAR,)) else ""
+
+
 def parse_dates(texts: AnyArray, order: str) -> FloatArray:
     """Return texts as days since 1970-01-01, times of day as hours; NaN where they are none.
 

@@ -67,9 +67,10 @@ def read_text(
     doubtful = _doubtful_numbers(data, frame, text_columns)
     if doubtful:
         frame = parse({*text_columns, *doubtful})
+    frame, empty = _without_empty_end(frame)
     frame, unnamed = drop_unnamed(frame)
     decimal = "," if separator == ";" else None
-    return RawTable(frame, (*notes, *header.notes, *unnamed), decimal=decimal)
+    return RawTable(frame, (*notes, *header.notes, *empty, *unnamed), decimal=decimal)
 
 
 # Bytes into text ------------------------------------------------------------------------------
@@ -209,6 +210,16 @@ def _parse(
         return pd.DataFrame(columns=header)
     except (pd.errors.ParserError, ValueError, OverflowError) as error:
         raise ValueError(f"{path}: {_complaint(error)}") from error
+
+
+def _without_empty_end(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Leave out rows of separators alone at the end, as spreadsheets save them."""
+    filled = frame.iloc[::-1].notna().any(axis=1).to_numpy()
+    n_empty = int(filled.argmax()) if filled.any() else 0
+    if not n_empty:
+        return frame, ()
+    found = f"passed over {n_empty:,} empty row{'s' * (n_empty > 1)} at the end"
+    return frame.iloc[: len(frame) - n_empty], (found,)
 
 
 def _exact_floats() -> dict[str, Any]:
