@@ -33,6 +33,11 @@ def refuse_disguises(X: Any, y: Any = None) -> None:
             )
     if issparse(y):
         raise ValueError("y is sparse; pass y.toarray().")
+    if hasattr(X, "columns") and len(set(X.columns)) < len(X.columns):
+        raise ValueError(
+            "X needs unique column names, and some stand twice; name every column anew, or leave "
+            "one of the two out."
+        )
     if any(kind in "mM" for kind in _kinds(X)):
         raise ValueError("X holds dates or durations; turn them into numbers first.")
     refuse_long_whole_numbers(X, "X")

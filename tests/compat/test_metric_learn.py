@@ -7,7 +7,7 @@ import inspect
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import roc_auc_score
@@ -15,6 +15,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vicinal.compat import metric_learn as ml
+from vicinal.compat.metric_learn.base_metric import MahalanobisMixin, _PairsClassifierMixin
+from vicinal.compat.metric_learn.exceptions import NonPSDError
 
 X, Y = load_iris(return_X_y=True)
 SUPERVISED = [
@@ -273,3 +275,75 @@ def test_signatures_are_the_documented_ones():
     }
     for estimator, words in documented.items():
         assert " ".join(inspect.signature(estimator).parameters) == " ".join(words.split())
+
+
+def test_the_metric_takes_rows_of_one_and_single_numbers():
+    model = ml.Covariance().fit(X)
+    metric = model.get_metric()
+    assert metric(X[:1], X[1:2]) == metric(X[0], X[1])
+    single = ml.Covariance().fit(X[:, :1])
+    assert single.get_metric()(5, 6.5) == pytest.approx(1.5 * single.components_[0, 0])
+
+
+@pytest.mark.parametrize("estimator", [*WEAK, ml.LFDA()], ids=name)
+def test_asking_changes_nothing_that_was_fitted(estimator):
+    estimator = clone(estimator).set_params(preprocessor=X)
+    if hasattr(estimator, "predict"):
+        rows, y = tuples_for(estimator)
+        fit(estimator, rows, y)
+        ask = estimator.predict
+    else:
+        estimator.fit(X, Y)
+        rows, ask = np.arange(5), estimator.transform
+    before = dict(vars(estimator))
+    ask(rows)
+    assert vars(estimator).keys() == before.keys()
+    assert all(vars(estimator)[key] is before[key] for key in before)
+
+
+def test_learners_of_tuples_are_no_transformers_of_them():
+    assert not any(isinstance(estimator, TransformerMixin) for estimator in WEAK)
+    assert all(isinstance(estimator, TransformerMixin) for estimator in [*SUPERVISED, ml.RCA()])
+
+
+def test_equally_far_pairs_are_not_in_order():
+    model = ml.SCML(n_basis=40, max_iter=500).fit(X[tuples_for(ml.SCML())[0]])
+    equal = X[np.array([[0, 1, 1], [2, 2, 2]])]
+    assert_array_equal(model.predict(equal), [-1, -1])
+
+
+def test_what_is_no_metric_has_an_error_of_its_own():
+    rows, y = tuples_for(ml.ITML())
+    with pytest.raises(NonPSDError, match="negative eigenvalues"):
+        ml.ITML(prior=np.diag([1.0, 1, 1, -1])).fit(X[rows], y)
+
+
+def test_a_start_without_inverse_is_said_where_it_will_do():
+    rows, y = tuples_for(ml.MMC())
+    twice = np.hstack([X, X[:, :1]])[rows]
+    with pytest.warns(UserWarning, match="pseudo-inverse"):
+        ml.MMC(init="covariance", max_iter=2).fit(twice, y)
+    with pytest.raises(np.linalg.LinAlgError, match="no inverse"):
+        ml.ITML(prior="covariance").fit(twice, y)
+
+
+def test_a_class_may_have_as_many_points_as_neighbors():
+    rows = [0, 1, 50, 51, 100]
+    with pytest.warns(UserWarning, match="1 of 5 rows are alone in their class"):
+        model = ml.LMNN(n_neighbors=1, max_iter=5).fit(X[rows], Y[rows])
+    assert np.isfinite(model.components_).all()
+    with pytest.raises(ValueError, match="a class has 1 points only, fewer than n_neighbors=2"):
+        ml.LMNN(n_neighbors=2).fit(X[rows], Y[rows])
+
+
+def test_learners_derive_from_the_mixins():
+    class Plain(MahalanobisMixin, _PairsClassifierMixin):
+        def fit(self, pairs, y):
+            pairs, y = self._prepare_inputs(pairs, y, type_of_inputs="tuples")
+            self.components_ = np.eye(pairs.shape[2])
+            return self.calibrate_threshold(pairs, y)
+
+    rows, y = tuples_for(ml.ITML())
+    model = Plain(preprocessor=X).fit(rows, y)
+    gaps = np.linalg.norm(X[rows[:, 0]] - X[rows[:, 1]], axis=1)
+    assert_array_equal(model.predict(rows), np.where(gaps <= model.threshold_, 1, -1))

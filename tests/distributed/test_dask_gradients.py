@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import warnings
 
 import dask.array as da
 import dask.dataframe as dd
@@ -211,7 +212,10 @@ LARGE = vicinal.EGOP("analytic", bandwidth=2.5, n_evaluations=800, random_state=
 @pytest.fixture(scope="module")
 def expected():
     """Return the fit in memory."""
-    return clone(LARGE).fit(*[part.compute(scheduler="threads") for part in make_large()])
+    with warnings.catch_warnings():  # dask of 2024 wonders whether workers were meant
+        warnings.filterwarnings("ignore", "Running on a single-machine scheduler")
+        parts = [part.compute(scheduler="threads") for part in make_large()]
+    return clone(LARGE).fit(*parts)
 
 
 class Watch(SchedulerPlugin):

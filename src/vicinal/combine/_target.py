@@ -42,7 +42,7 @@ def read_target(y: AnyArray, task: str = "auto") -> Target:
     With "auto", words, truth values and at most 100 distinct whole numbers are classes.
     """
     check_choice("task", task, TASKS)
-    kind = type_of_target(y, raise_unknown=True)
+    kind = _kind_of(y)
     if kind not in ("binary", "multiclass", "continuous"):
         raise ValueError(f"Unknown label type: {kind}. y must hold one class or number a row.")
     if task == "auto":
@@ -54,3 +54,11 @@ def read_target(y: AnyArray, task: str = "auto") -> Target:
         raise ValueError("Unknown label type: continuous. task='classification' needs classes.")
     classes, codes = np.unique(y, return_inverse=True)
     return Target(classes=classes, codes=codes.astype(np.int64))
+
+
+def _kind_of(y: AnyArray) -> str:
+    """Return scikit-learn's name for a target, which of many whole numbers would warn."""
+    if y.ndim == 1 and y.dtype.kind in "iu":
+        return "multiclass"
+    kind: str = type_of_target(y, raise_unknown=True)
+    return kind

@@ -15,7 +15,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray
-from vicinal.compat.metric_learn._input import check_pair_signs, read_points, read_tuples
+from vicinal.compat.metric_learn._input import (
+    check_pair_signs,
+    make_preprocessor,
+    read_points,
+    read_tuples,
+)
 from vicinal.compat.metric_learn._thresholds import best_threshold, check_calibration
 
 
@@ -28,12 +33,34 @@ class BaseMetricLearner(BaseEstimator):
         What turns indicators of points into points.
     """
 
+    _tuple_size: int | None = None
+
     def __init__(self, preprocessor: Any = None) -> None:
         self.preprocessor = preprocessor
 
+    def _check_preprocessor(self) -> None:
+        """Make ``preprocessor_`` as a fit does: a hook for learners that derive from this one."""
+        self.preprocessor_ = make_preprocessor(self.preprocessor)
 
-class MetricTransformer(TransformerMixin, BaseEstimator):
-    """A metric that is the Euclidean distance after a map."""
+    def _prepare_inputs(
+        self, X: Any, y: Any = None, type_of_inputs: str = "classic", **kwargs: Any
+    ) -> Any:
+        """Return points ("classic") or "tuples" of them, checked, and labels where given.
+
+        A hook for learners that derive from this one: fits begin with it.
+        """
+        if type_of_inputs == "tuples":
+            tuples, labels = read_tuples(self, X, y, size=self._tuple_size, reset=True)
+            return tuples if y is None else (tuples, labels)
+        return read_points(self, X, y, reset=True, labels=y is not None)
+
+
+class MetricTransformer(BaseEstimator):
+    """A metric that is the Euclidean distance after a map.
+
+    Learners of points are scikit-learn's transformers beside; those of tuples fit tuples and map
+    points, so that ``fit_transform`` would make no sense of either.
+    """
 
 
 class MahalanobisMixin(MetricTransformer, BaseMetricLearner):
@@ -61,7 +88,7 @@ class MahalanobisMixin(MetricTransformer, BaseMetricLearner):
 
         def metric_fun(u: AnyArray, v: AnyArray, squared: bool = False) -> float:
             u, v = (_vector(w) for w in (u, v))
-            gap = components @ (u - v)
+            gap = np.atleast_1d(components @ (u - v))
             value = float(gap @ gap)
             return value if squared else float(np.sqrt(value))
 
@@ -94,13 +121,19 @@ class MahalanobisMixin(MetricTransformer, BaseMetricLearner):
 
 
 def _vector(given: Any) -> FloatArray:
-    vector = np.asarray(given, dtype=np.float64)
+    vector = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    if vector.ndim == 2 and len(vector) == 1:
+        vector = vector[0]
     if vector.ndim != 1:
         raise ValueError(f"a metric takes two vectors, and one has the shape {vector.shape}.")
     return vector
 
 
-class SupervisedLearner(MahalanobisMixin):
+class PointsLearner(TransformerMixin, MahalanobisMixin):
+    """Learners of points, which are scikit-learn's transformers."""
+
+
+class SupervisedLearner(PointsLearner):
     """Learners of points and labels."""
 
     def __sklearn_tags__(self) -> Tags:
@@ -163,13 +196,19 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         min_rate : float in [0, 1] or None
         beta : float
         """
-        check_calibration(strategy, min_rate, beta)
+        self._validate_calibration_params(strategy, min_rate, beta)
         check_is_fitted(self, "components_")
         pairs, y = read_tuples(self, pairs_valid, y_valid, size=2)
         check_pair_signs(y)
         scores = self.decision_function(pairs)
         self.threshold_ = best_threshold(scores, y, strategy, min_rate, beta)
         return self
+
+    @staticmethod
+    def _validate_calibration_params(
+        strategy: Any = "accuracy", min_rate: Any = None, beta: Any = 1.0
+    ) -> None:
+        check_calibration(strategy, min_rate, beta)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -180,13 +219,12 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
 class _OrderedTuplesMixin(BaseMetricLearner):
     """Verbs of learners of tuples whose order is what is known: right is +1."""
 
-    _tuple_size: int
     classes_ = np.array([0, 1])
 
     def predict(self, tuples: Any) -> AnyArray:
-        """Return 1 where the first pair is nearer than the second, −1 where not, 0 if equal."""
+        """Return 1 where the first pair is nearer than the second, −1 where it is not."""
         check_is_fitted(self, "components_")
-        return np.sign(self.decision_function(tuples))
+        return np.where(self.decision_function(tuples) > 0, 1, -1)
 
     def decision_function(self, tuples: Any) -> FloatArray:
         """Return by how much the second pair of each tuple is farther than the first."""

@@ -61,6 +61,13 @@ def make_preprocessor(preprocessor: Any) -> Any:
     )
 
 
+def _preprocessor_of(estimator: Any, reset: bool) -> Any:
+    """Return the preprocessor of a fit, made anew where a fit begins."""
+    if reset:
+        estimator.preprocessor_ = make_preprocessor(estimator.preprocessor)
+    return getattr(estimator, "preprocessor_", None)
+
+
 def apply_preprocessor(preprocessor: Any, indicators: AnyArray) -> AnyArray:
     """Return the points of some indicators; wrap whatever goes wrong."""
     try:
@@ -82,8 +89,7 @@ def read_points(
 
     One-dimensional input is of indicators where the estimator has a preprocessor.
     """
-    preprocessor = make_preprocessor(estimator.preprocessor)
-    estimator.preprocessor_ = preprocessor
+    preprocessor = _preprocessor_of(estimator, reset)
     if preprocessor is not None:
         given = np.asarray(X)
         if given.ndim == 1:
@@ -110,7 +116,7 @@ def read_points(
 
 
 def read_tuples(
-    estimator: Any, tuples: Any, y: Any = None, *, size: int, reset: bool = False
+    estimator: Any, tuples: Any, y: Any = None, *, size: int | None, reset: bool = False
 ) -> tuple[FloatArray, Any]:
     """Return tuples (n, size, d) as floats and labels as an array (or None).
 
@@ -120,10 +126,9 @@ def read_tuples(
         For another number of dimensions, of points a tuple or of features, numbers that are not
         finite, or another number of labels.
     """
-    what = _WORDS.get(size, "tuples")
-    preprocessor = make_preprocessor(estimator.preprocessor)
+    what = _WORDS.get(size or 0, "tuples")
+    preprocessor = _preprocessor_of(estimator, reset)
     given = np.asarray(tuples) if not hasattr(tuples, "toarray") else tuples
-    estimator.preprocessor_ = preprocessor
     if preprocessor is not None and given.ndim == 2:
         columns = [apply_preprocessor(preprocessor, given[:, t]) for t in range(given.shape[1])]
         given = np.stack(columns, axis=1)
@@ -138,7 +143,7 @@ def read_tuples(
         given, dtype=[np.float64, np.float32], allow_nd=True, input_name=what,
         estimator=type(estimator).__name__,
     )  # fmt: skip
-    if checked.shape[1] != size:
+    if size is not None and checked.shape[1] != size:
         raise ValueError(
             f"{type(estimator).__name__} takes {size} points at a time, and these are "
             f"{checked.shape[1]} (shape {checked.shape})."

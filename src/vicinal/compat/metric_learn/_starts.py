@@ -14,6 +14,11 @@ from sklearn.utils import check_array, check_random_state
 
 from vicinal._types import AnyArray, FloatArray
 
+
+class NonPSDError(ValueError):
+    """A matrix given as a metric has negative eigenvalues, or is not symmetric."""
+
+
 INITS = ("auto", "pca", "lda", "identity", "random")
 PRIORS = ("identity", "covariance", "random")
 
@@ -113,7 +118,7 @@ def prior_metric(
     if matrix.shape != (d, d):
         raise ValueError(f"{name} is of shape {matrix.shape}, but the points have {d} features.")
     if not np.allclose(matrix, matrix.T):
-        raise ValueError(f"{name} is no metric: it is not symmetric.")
+        raise NonPSDError(f"{name} is no metric: it is not symmetric.")
     smallest = _smallest_share(matrix, name)
     if strict and smallest <= 1e-12:
         raise np.linalg.LinAlgError(
@@ -126,17 +131,19 @@ def _smallest_share(matrix: FloatArray, name: str) -> float:
     values = np.linalg.eigvalsh(matrix)
     share = float(values[0] / max(np.abs(values).max(), np.finfo(float).tiny))
     if share < -1e-9:
-        raise ValueError(f"{name} is no metric: it has negative eigenvalues.")
+        raise NonPSDError(f"{name} is no metric: it has negative eigenvalues.")
     return share
 
 
 def _inverse_covariance(points: FloatArray, name: str, strict: bool) -> FloatArray:
     covariance = np.atleast_2d(np.cov(np.unique(points, axis=0), rowvar=False))
-    if strict and _smallest_share(covariance, name) <= 1e-12:
-        raise np.linalg.LinAlgError(
-            "the covariance of these points has no inverse, because features depend on each other; "
-            f"choose another {name}, or reduce the features by PCA first."
-        )
+    if _smallest_share(covariance, name) <= 1e-12:
+        why = "the covariance of these points has no inverse, because features depend on each other"
+        if strict:
+            raise np.linalg.LinAlgError(
+                f"{why}; choose another {name}, or reduce the features by PCA first."
+            )
+        warnings.warn(f"{why}; {name} is its pseudo-inverse.", UserWarning, stacklevel=4)
     inverse: FloatArray = pinvh(covariance)
     return inverse
 

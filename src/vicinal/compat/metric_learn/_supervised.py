@@ -8,7 +8,7 @@ import numpy as np
 
 from vicinal import rivals
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.compat.metric_learn._base import MahalanobisMixin, SupervisedLearner
+from vicinal.compat.metric_learn._base import PointsLearner, SupervisedLearner
 from vicinal.compat.metric_learn._constraints import Constraints, wrap_pairs
 from vicinal.compat.metric_learn._input import read_points
 from vicinal.compat.metric_learn._starts import (
@@ -40,7 +40,7 @@ def _n_constraints(wanted: int | None, y: AnyArray) -> int:
     return 20 * len(np.unique(y)) ** 2 if wanted is None else int(wanted)
 
 
-class Covariance(MahalanobisMixin):
+class Covariance(PointsLearner):
     """The inverse covariance of the points: :class:`vicinal.Covariance`, not shrunk."""
 
     def __init__(self, preprocessor: Any = None) -> None:
@@ -94,11 +94,11 @@ class LMNN(SupervisedLearner):
         n_components = check_n_components(X.shape[1], self.n_components)
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         start = initial_map(n_components, X, codes, self.init, self.random_state, classes=True)
-        if counts.min() <= self.n_neighbors:
+        if counts.min() < self.n_neighbors:
             raise ValueError(
-                f"a class has {counts.min()} points only: "
-                f"n_neighbors={self.n_neighbors} needs one point more in every class, but "
-                f"n_samples={len(X)} and n_features={X.shape[1]}."
+                f"a class has {counts.min()} points only, fewer than n_neighbors="
+                f"{self.n_neighbors}; ask for fewer neighbors or leave the class out "
+                f"(n_samples={len(X)}, n_features={X.shape[1]})."
             )
         if len(classes) < 2:
             self.components_, self.n_iter_ = start, 0

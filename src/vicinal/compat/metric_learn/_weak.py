@@ -14,6 +14,7 @@ from vicinal import rivals
 from vicinal._types import AnyArray, FloatArray
 from vicinal.compat.metric_learn._base import (
     MahalanobisMixin,
+    PointsLearner,
     _PairsClassifierMixin,
     _QuadrupletsClassifierMixin,
     _TripletsClassifierMixin,
@@ -25,7 +26,6 @@ from vicinal.compat.metric_learn._starts import (
     prior_metric,
     renamed,
 )
-from vicinal.compat.metric_learn._thresholds import check_calibration
 
 
 def _points(tuples: FloatArray) -> FloatArray:
@@ -37,11 +37,7 @@ class _PairsLearner(_PairsClassifierMixin, MahalanobisMixin):
 
     def _fit_pairs(self, pairs: Any, y: Any, calibration: dict[str, Any] | None = None) -> Any:
         settings = {} if calibration is None else dict(calibration)
-        check_calibration(
-            settings.get("strategy", "accuracy"),
-            settings.get("min_rate"),
-            settings.get("beta", 1.0),
-        )
+        self._validate_calibration_params(**settings)
         formed, labels = read_tuples(self, pairs, y, size=2, reset=True)
         if labels is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but y is None.")
@@ -377,7 +373,7 @@ class SCML(_BaseSCML, _TripletsClassifierMixin):
         return self
 
 
-class RCA(MahalanobisMixin):
+class RCA(PointsLearner):
     """Relevant components analysis: :class:`vicinal.RCA` on chunks, not shrunk."""
 
     def __init__(self, n_components: int | None = None, preprocessor: Any = None) -> None:

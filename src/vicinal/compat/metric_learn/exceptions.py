@@ -1,5 +1,6 @@
 """metric-learn's module of exceptions."""
 
 from vicinal.compat.metric_learn._input import PreprocessorError
+from vicinal.compat.metric_learn._starts import NonPSDError
 
-__all__ = ["PreprocessorError"]
+__all__ = ["NonPSDError", "PreprocessorError"]
