@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from vicinal.cli._console import RunDisplay, describe_records, format_duration
+from vicinal.cli._console import RunDisplay, describe_records, format_duration, name_options
 from vicinal.runs import Cell, Progress, Setting, Source
 
 CELL = Cell(Setting(Source("letter")), 1, "mlng", (3, 7))
@@ -58,3 +58,11 @@ def test_records_of_several_k_are_told_together():
     assert describe_records((RECORD, {**RECORD, "error": 0.5})) == (
         "error 0.0213, 0.5000 (1.75 CPU s)"
     )
+
+
+def test_arguments_in_messages_of_the_library_are_named_as_options():
+    said = "Bring it back by name (keep). Ask for 5 (n_folds), in processes (n_jobs); (kept) stays."
+    named = (
+        "Bring it back by name (--keep). Ask for 5 (--folds), in processes (--jobs); (kept) stays."
+    )
+    assert name_options(said) == named
