@@ -147,6 +147,9 @@ def test_duplicate_rows_constant_columns_and_rare_classes_are_measured(run, tmp_
     )
     assert code == 0
     assert "failed" not in out
+    page = next((tmp_path / "vicinal-runs").glob("*/report.html")).read_text()
+    assert "back by name (--keep)" in out
+    assert "(keep)" not in out + page
 
 
 @pytest.mark.usefixtures("one_process")

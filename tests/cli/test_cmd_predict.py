@@ -56,6 +56,10 @@ def test_predictions_are_those_of_the_model_whatever_the_order_of_columns(
     assert [row["row"] for row in rows] == [str(i) for i in range(20)]
     assert [row["predicted kind"] for row in rows] == expected.tolist()
     assert done.err == ""
+    with (tmp_path / "new.csv").open("a") as file:
+        file.write(",,,\n,,,\n")
+    again = run("predict", model, tmp_path / "new.csv")
+    assert (again.out, again.err) == (done.out, "note: passed over 2 empty rows at the end\n")
 
 
 def test_the_error_is_printed_where_the_target_is_known(run, model, table, tmp_path):

@@ -15,6 +15,7 @@ from vicinal.cli._console import (
     explain_stop,
     format_duration,
     make_console,
+    name_options,
 )
 from vicinal.runs import Cell, Progress, Setting, Source
 
@@ -76,3 +77,11 @@ def test_an_interrupt_within_a_kernel_is_a_stop_like_any_other(capsys):
     assert "run the same command again" in capsys.readouterr().err
     with pytest.raises(SystemError), explain_stop(console, Path("folder")):
         raise SystemError("something else")
+
+
+def test_arguments_in_messages_of_the_library_are_named_as_options():
+    said = "Bring it back by name (keep). Ask for 5 (n_folds), in processes (n_jobs); (kept) stays."
+    named = (
+        "Bring it back by name (--keep). Ask for 5 (--folds), in processes (--jobs); (kept) stays."
+    )
+    assert name_options(said) == named

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vicinal._types import Dataset
-from vicinal.data import read_table
+from vicinal.data import TableError, read_table
 
 N = 60
 random = np.random.default_rng(0)
@@ -57,11 +57,23 @@ def test_dates_of_every_usual_format_are_days(tmp_path, pattern, says):
     assert says in said(dataset)
 
 
-@pytest.mark.parametrize("pattern", ["%Y-%m", "%m/%Y"])
+@pytest.mark.parametrize("pattern", ["%Y-%m", "%m/%Y", "%m.%Y"])
 def test_a_month_of_a_year_is_a_date_without_weekday(tmp_path, pattern):
     when = [day.astype(object).strftime(pattern) for day in DAYS]
     dataset = read(tmp_path, x=X, when=when, y=LABEL)
     assert dataset.feature_names == ("x", "when", "when: month")
+
+
+def test_numbers_are_months_only_where_all_of_them_end_in_years(tmp_path):
+    months = ["3.2021", "12.1999", *cycle("01.2020", "10.2020")[2:]]
+    dataset = read(tmp_path, separator=";", x=X, when=months, y=LABEL)
+    assert dataset.feature_names == ("x", "when", "when: month")
+    assert dataset.X[:2, 2].tolist() == [3, 12]
+    assert "month and year" in said(dataset)
+    for other in ("13.2021", "3.202", "3.2150", "0.2021"):
+        dataset = read(tmp_path, x=X, when=[*months[1:], other], y=LABEL)
+        assert dataset.feature_names == ("x", "when")
+        assert dataset.X[0, 1] == 12.1999
 
 
 def test_dates_written_in_several_ways_are_left_out_and_named(tmp_path):
@@ -218,3 +230,49 @@ def test_chance_gives_no_class_away(tmp_path, seed):
     assert "tell" not in said(read(tmp_path, **columns, y=["a", "b"] * 6))
     codes: dict[str, Any] = {f"c{i}": rng.choice(list("pqrs"), 12) for i in range(100)}
     assert "tell" not in said(read(tmp_path, **codes, y=["a", "b"] * 6))
+
+
+def written(tmp_path: Any, *lines: str) -> Any:
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+ROWS = [f"{x};{label}" for x, label in zip(X, LABEL, strict=True)]
+
+
+def test_rows_and_columns_of_separators_alone_at_the_end_are_passed_over(tmp_path):
+    path = written(tmp_path, "x;y;;", *(f"{row};;" for row in ROWS), ";;;", ";;;", ";;;")
+    dataset = read_table(path, "y")
+    assert dataset.X.shape == (N, 1)
+    assert "passed over 3 empty rows at the end" in said(dataset)
+    with pytest.raises(ValueError, match=r"'y' is missing in 1 row \(60,"):
+        read_table(written(tmp_path, "x;y", *ROWS, ";", ROWS[0]), "y")
+
+
+@pytest.mark.parametrize("word", ["Total", "SUMME", "average"])
+def test_a_last_row_that_sums_up_the_others_is_pointed_out(tmp_path, word):
+    sites = cycle("north", "south")
+    rows = [f"{site};{row}" for site, row in zip(sites, ROWS, strict=True)]
+    path = written(tmp_path, "site;x;y", *rows, f"{word};99.5;low risk")
+    line = f"the last row seems to sum up the others ({word!r} in 'site'): remove it if it does"
+    assert line in said(read_table(path, "y"))
+    often = [row.replace("south", "total") for row in rows]  # a category like any other
+    assert "sum up" not in said(read_table(written(tmp_path, "site;x;y", *often), "y"))
+
+
+def test_a_header_of_two_lines_is_told_from_columns_with_stray_words(tmp_path):
+    rows = [f"{x},{z},{label}" for x, z, label in zip(X, X[::-1], LABEL, strict=True)]
+    path = written(tmp_path, "Blood,,Outcome", "sodium,potassium,risk", *rows)
+    with pytest.raises(TableError, match="seems to take more than one line") as refused:
+        read_table(path, "Outcome")
+    assert not refused.value.remedy  # leaving all columns out is no way to mend it
+    with pytest.raises(ValueError, match=r"'risk' stands in row 0 .* remove what is above the"):
+        read_table(path, "risk")
+
+
+def test_different_words_for_yes_in_one_column_are_pointed_out(tmp_path):
+    dataset = read(tmp_path, x=X, stock=cycle("TRUE", "FALSE", "1", "0"), y=LABEL)
+    assert "'1', 'TRUE' of 'stock' may mean the same: write them alike if so" in said(dataset)
+    assert "'0', 'FALSE' of 'stock' may mean the same" in said(dataset)
+    assert "mean the same" not in said(read(tmp_path, x=X, stock=cycle("yes", "no"), y=LABEL))

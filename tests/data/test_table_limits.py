@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import time
 import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 
+from vicinal.data import read_table
 from vicinal.data.tables import read_frame
 from vicinal.data.tables._arrow_sizes import unpacked_size
 
@@ -164,3 +166,22 @@ def test_a_row_beyond_the_end_of_any_sheet_is_not_waited_for(tmp_path):
             archive.writestr(name, content)
     with pytest.raises(ValueError, match="beyond the 1,048,576 that a sheet can have"):
         read_frame(tmp_path / "t.xlsx")
+
+
+def test_a_cell_far_from_the_table_costs_no_more_than_it_holds(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the extra excel")
+    book = openpyxl.Workbook()
+    for row in (["a", "b", "y"], *([i * 0.7 % 1, i * 0.3 % 1, "xy"[i % 2]] for i in range(20))):
+        book.active.append(row)
+    book.active["XFD40"] = "!"
+    book.save(tmp_path / "t.xlsx")
+    began = time.process_time()
+    table = read_frame(tmp_path / "t.xlsx")
+    assert time.process_time() - began < 1.5
+    assert table.shape == (21, 4)
+    with pytest.raises(ValueError, match=r"'y' is missing in 1 row"):
+        read_table(tmp_path / "t.xlsx", "y")
+    book.active["C40"] = "x"
+    book.save(tmp_path / "t.xlsx")
+    said = read_table(tmp_path / "t.xlsx", "y", impute=True).notes[0]
+    assert said == "passed over 18 empty rows and 16,380 empty columns of the sheet"

@@ -6,6 +6,8 @@ import dataclasses
 import math
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -307,3 +309,9 @@ def test_a_page_that_cannot_be_finished_leaves_the_old_one(
 def test_the_templates_are_part_of_the_package() -> None:
     folder = Path(page_module.__file__).parent / "templates"
     assert {path.suffix for path in folder.iterdir()} == {".html", ".css", ".js"}
+
+
+def test_the_page_is_made_without_loading_scikit_learn():
+    code = "import sys; from vicinal.report import render_page; print('sklearn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from vicinal.runs import Cell, Setting, Source, _pool
+from vicinal.runs import Cell, Setting, Source, _pool, ask
 from vicinal.runs._pool import (
     Finished,
     Started,
@@ -80,16 +80,26 @@ def slow_pool(first_started: bool) -> tuple[WorkerPool, list[Slow]]:
 
 
 @pytest.mark.parametrize(("n_requests", "helped"), [(8, False), (30, True)])
-def test_a_process_is_started_where_it_begins_before_the_work_is_done(
-    monkeypatch, n_requests, helped
+@pytest.mark.parametrize("told", [True, False])
+def test_a_process_is_started_where_it_saves_more_than_it_takes_to_start(
+    monkeypatch, n_requests, helped, told
 ):
     monkeypatch.setattr(_pool, "PATIENCE", 0.12)
-    monkeypatch.setattr(_pool, "STARTING", 0.6)
+    monkeypatch.setattr(_pool, "STARTING", 60 if told else 0.3)
     pool, workers = slow_pool(first_started=True)
+    pool.preparing = 0.3 if told else 0.0
     with pool:
         events = list(pool.run([{"seconds": 0.05}] * n_requests))
     assert sum(isinstance(event, Finished) for event in events) == n_requests
     assert workers[1].started is helped
+
+
+def test_what_is_asked_before_the_work_tells_how_long_a_process_takes_to_start():
+    pool, _ = slow_pool(first_started=False)
+    with pool:
+        ask(pool, {"seconds": 0.2})
+        ask(pool, {"seconds": 0.1})
+    assert 0.3 <= pool.preparing < 2
 
 
 def test_the_first_process_is_started_at_once():
@@ -104,7 +114,7 @@ def test_the_first_process_is_started_at_once():
 
 def test_a_long_request_does_not_keep_the_next_ones_waiting(monkeypatch):
     monkeypatch.setattr(_pool, "PATIENCE", 0.1)
-    monkeypatch.setattr(_pool, "STARTING", 0.3)
+    monkeypatch.setattr(_pool, "STARTING", 0.1)
     pool, workers = slow_pool(first_started=True)
     with pool:
         events = list(pool.run([{"seconds": s} for s in (0, 0, 1.0, 0, 0, 0)]))

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from vicinal.cli import _options as cli
+from vicinal.cli._console import name_options
 
 Option = typer.Option
 
@@ -25,8 +26,14 @@ def compare(
     protocol: Annotated[
         str, Option(help="Which rows test: auto, official, kfold, repeated or grouped.")
     ] = "auto",
-    folds: Annotated[int, Option(help="Folds, for kfold and grouped.")] = 5,
-    repeats: Annotated[int, Option(help="Random splits, for repeated.")] = 10,
+    folds: Annotated[
+        int | None,
+        Option(help="Folds, for kfold and grouped.", show_default="5; of large tables 1 of them"),
+    ] = None,
+    repeats: Annotated[
+        int | None,
+        Option(help="Random splits, for repeated.", show_default="10; of large tables 1"),
+    ] = None,
     scale: cli.Scale = "zscore",
     pca: cli.Components = None,
     task: cli.TaskName = None,
@@ -81,7 +88,8 @@ def compare(
     }  # fmt: skip
     with cli.standard_input(data) as place:
         found = _run(place, target, asked | roles, page=not no_report, quiet=quiet)
-    found = replace(found, command=cli.command_line())
+    notes = tuple(name_options(note) for note in found.notes)
+    found = replace(found, command=cli.command_line(), notes=notes)
     _show(found, json, page=not no_report, quiet=quiet)
     if open and not no_report:
         typer.launch((found.folder / "report.html").resolve().as_uri())

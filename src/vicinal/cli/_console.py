@@ -264,14 +264,14 @@ def on_signals(handler: Callable[[int, Any], None]) -> dict[int, Any]:
 
 
 OPTIONS = (
-    "categories", "drop", "fresh", "groups", "impute", "keep", "limit", "list", "n_jobs", "out",
-    "quick", "score", "seed", "split", "target", "task",
+    "categories", "drop", "fresh", "groups", "impute", "keep", "limit", "list", "folds", "jobs",
+    "repeats", "out", "quick", "score", "seed", "split", "target", "task",
 )  # fmt: skip
 
 
 def name_options(text: str) -> str:
     """Return a message of the library with its arguments, "(target)", as options, "--target"."""
-    return re.sub(rf"\(({'|'.join(OPTIONS)})\)", lambda found: f"(--{found[1]})", text)
+    return re.sub(rf"\((?:n_)?({'|'.join(OPTIONS)})\)", r"(--\1)", text)
 
 
 def remedy_command(remedy: Mapping[str, Any]) -> str:

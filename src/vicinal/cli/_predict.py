@@ -67,7 +67,10 @@ def load_with_rows(model: Path, data: str, split: str) -> tuple[Any, dict[str, A
     from vicinal.comparison import read_new_rows
 
     text_columns = fitted["columns"].text_columns()
-    return fitted, facts, read_new_rows(data, facts["target"], split, text_columns, facts.get("id"))
+    rows = read_new_rows(data, facts["target"], split, text_columns, facts.get("id"))
+    for note in rows.notes:
+        cli.say(f"note: {note}")
+    return fitted, facts, rows
 
 
 def _predict(fitted: Any, features: Any, *, proba: bool) -> list[dict[str, Any]]:

@@ -57,7 +57,7 @@ def describe_call(plan: Plan) -> str:
         "methods": [method.name for method in plan.methods if not method.reference],
         "k": list(plan.ks),
         "protocol": setting.protocol,
-        **setting.folds,
+        **(setting.folds if plan.n_folds in setting.folds.values() else {}),
         "scale": setting.preparation["scale"],
         "random_state": setting.seed,
     }
@@ -100,9 +100,12 @@ def describe_protocol(setting: Setting, n_folds: int) -> str:
     words = {
         "official": "official split",
         "kfold": f"{n_folds}-fold cross-validation",
-        "repeated": f"{n_folds} random splits",
+        "repeated": f"{n_folds} random split{'s' * (n_folds > 1)}",
         "grouped": f"{n_folds}-fold cross-validation by group",
     }
+    made = setting.folds.get("n_folds", n_folds)
+    if n_folds < made:
+        return f"the first of {made} folds"
     return words.get(setting.protocol, setting.protocol)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
-from vicinal.comparison._packing import pack_bits
+from vicinal.comparison._packing import pack_bits, pack_floats
 from vicinal.comparison._rows import PreparedFold
 from vicinal.comparison._scoring import (
     count_confusions,
@@ -151,13 +151,16 @@ def _timed_vote(
 
 def _figures(prediction: Prediction, prepared: PreparedFold) -> Record:
     task, y = prepared.dataset.task, prepared.y_test
-    weights, wrong, confusion = prepared.test_weights, None, None
+    weights, wrong, confusion, residuals = prepared.test_weights, None, None, None
+    scores = score_prediction(prediction.predicted, y, task, weights)
     if task == "classification":
         wrong = pack_bits(prediction.predicted != y)
         n_classes = max(len(prepared.dataset.classes), int(prepared.dataset.y.max()) + 1)
         confusion = count_confusions(prediction.predicted, y, n_classes)
+    elif weights is None:
+        # In units of the target's spread, which any test of differences leaves out anyway.
+        residuals = pack_floats((prediction.predicted - y) / np.std(y))
     blind = majority_prediction(prepared.y_train, len(y), task, prepared.train_weights)
-    scores = score_prediction(prediction.predicted, y, task, weights)
     return {
         "status": "ok",
         "error": scores["error"],
@@ -165,6 +168,7 @@ def _figures(prediction: Prediction, prepared: PreparedFold) -> Record:
         "majority": score_prediction(blind, y, task, weights),
         "confusion": confusion,
         "wrong": wrong if weights is None else None,
+        "residuals": residuals,
         "n_train": len(prepared.y_train),
         "n_test": len(y),
         "fit_seconds": prediction.fit.wall,
@@ -180,18 +184,18 @@ def _too_many(k: int, n_train: int) -> str:
 
 
 def warm_up(cell: Cell, method: Method, task: Task, dtype: Any) -> None:
-    """Fit and search once on a made-up sample of 60 rows; whatever goes wrong shows up later."""
+    """Fit and search once on a made-up sample of 30 rows; whatever goes wrong shows up later."""
     if method.reference:
         return  # nothing of it is compiled here
     made_up = np.random.default_rng(0)
-    y = np.arange(60) % 3
-    X = (made_up.normal(size=(60, 8)) + y[:, None]).astype(dtype)
+    y = np.arange(30) % 3
+    X = (made_up.normal(size=(30, 8)) + y[:, None]).astype(dtype)
     target = y if task == "classification" else X[:, 0].astype(np.float64)
     with quiet(), fixed_seeds(0):
         try:
             found = fit_and_search(cell, method, task, X, target, X[:5], 3)
             predict_from(found.neighbors, target, 3, task)
-        except Exception:  # the method's own parameters may not suit 60 rows
+        except Exception:  # the method's own parameters may not suit 30 rows
             return
 
 

@@ -6,6 +6,7 @@ One of these lives in each worker process, and keeps what the next request may n
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,8 @@ class Measurer:
         """Return the ``records`` of a cell, or the ``plan`` of a comparison, or what is wrong."""
         if request["do"] == "plan":
             return self._plan(request)
+        if request["do"] == "warm up":
+            return self._warm_up_all(record_from_json(Cell, each) for each in request["cells"])
         place = request["exhibits"]
         cell = record_from_json(Cell, request["cell"])
         return {"records": self.measure(cell, None if place is None else Path(place))}
@@ -82,6 +85,13 @@ class Measurer:
             failure = self._exhibit(cell, method, prepared, fitted, exhibits)
             records[0] |= {"exhibit_error": failure} if failure else {}
         return records
+
+    def _warm_up_all(self, cells: Iterable[Cell]) -> dict[str, Any]:
+        for cell in cells:
+            with suppress(ValueError):  # the cell will say what is wrong
+                method = find_method(cell.method, self._own)
+                self._warm_up(cell, method, self.folds.get(cell.setting, cell.fold))
+        return {}
 
     def _warm_up(self, cell: Cell, method: Method, prepared: PreparedFold) -> None:
         task, dtype = prepared.dataset.task, prepared.X_train.dtype

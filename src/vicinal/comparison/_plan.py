@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal import __version__
-from vicinal._types import Dataset, Task
+from vicinal._types import Dataset, Fold, Task
 from vicinal.methods import Method, choose_methods, get_method
 from vicinal.runs import RUNS, Cell, Setting, Source, digest_of, record_from_json
 
 if TYPE_CHECKING:
     from vicinal.comparison._rows import FoldKeeper
+
+N_FOLDS, N_REPEATS = 5, 10
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Question:
     scale: str = "zscore"
     n_components: int | None = None
     protocol: str = "auto"
-    n_folds: int = 5
-    n_repeats: int = 10
+    n_folds: int | None = None
+    n_repeats: int | None = None
     seed: int = 0
     references: bool = False
     score: str | None = None
@@ -152,12 +154,17 @@ def plan_comparison(
     dataset = keeper.rows(setting)
     setting = replace(setting, **_choose_protocol(question, dataset))
     folds = keeper.folds(setting)
+    loss = choose_loss(question.score, dataset.task)
+    n_judged = count_judged(question, setting, dataset, folds, loss)
     ks = check_ks(question.ks, min(len(fold.train) for fold in folds))
     keeper.get(setting, 0)  # what the preparation refuses, it refuses here
     named = None if question.methods is None else [(own or {}).get(m, m) for m in question.methods]
     chosen = choose_methods(named, dataset.task, references=question.references)
-    loss = choose_loss(question.score, dataset.task)
-    return Plan(setting, chosen, ks, len(folds), _facts(dataset), loss)
+    facts = _facts(dataset)
+    if n_judged < len(folds):
+        more = phrase_judged(setting.protocol, len(folds), len(folds[0].test), dataset.task)
+        facts = replace(facts, notes=(*facts.notes, more))
+    return Plan(setting, chosen, ks, n_judged, facts, loss)
 
 
 def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:
@@ -168,8 +175,45 @@ def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:
         raise ValueError(
             f"no protocol is called {protocol!r}; choose auto, {', '.join(PROTOCOLS)}."
         )
-    counts = {"repeated": {"n_repeats": question.n_repeats}, "official": {}}
-    return {"protocol": protocol, "folds": counts.get(protocol, {"n_folds": question.n_folds})}
+    if protocol == "official":
+        return {"protocol": protocol, "folds": {}}
+    if protocol == "repeated":
+        n_repeats = N_REPEATS if question.n_repeats is None else question.n_repeats
+        return {"protocol": protocol, "folds": {"n_repeats": n_repeats}}
+    n_folds = question.n_folds
+    if n_folds is None:
+        groups = dataset.groups if protocol == "grouped" else None
+        n_folds = N_FOLDS if groups is None else min(N_FOLDS, max(2, len(np.unique(groups))))
+    return {"protocol": protocol, "folds": {"n_folds": n_folds}}
+
+
+def count_judged(
+    question: Question, setting: Setting, dataset: Dataset, folds: Sequence[Fold], loss: str
+) -> int:
+    """Return how many of the folds are judged: the first alone where its rows are enough.
+
+    They are where an error has no greater standard error than learners choose their own settings
+    by. Two to four folds are never judged, since their few differences prove nothing. All folds
+    are where their number is asked for, on known data sets, and where the rows of one could not
+    be tested: groups, weights, and scores that are no mean over rows.
+    """
+    from vicinal.metric.selection import VOTES
+
+    known = question.source.path is None and not question.source.held
+    asked = question.n_repeats if setting.protocol == "repeated" else question.n_folds
+    untested = setting.protocol == "grouped" or dataset.weights is not None or loss == "balanced"
+    enough = len(folds[0].test) >= VOTES
+    return 1 if enough and asked is None and not known and not untested else len(folds)
+
+
+def phrase_judged(protocol: str, n_folds: int, n_test: int, task: Task) -> str:
+    """Say that one fold is judged, and how to have all of them judged."""
+    repeated = protocol == "repeated"
+    one = f"one of {n_folds} {'random splits' if repeated else 'folds'} is judged"
+    points = f" tell an error to within {50 / n_test**0.5:.1f} points"
+    enough = points if task == "classification" else " are enough"
+    all_of_them = f"ask for {n_folds} ({'n_repeats' if repeated else 'n_folds'}) to judge all"
+    return f"{one}: its {n_test:,} rows{enough}; {all_of_them}"
 
 
 def _facts(dataset: Dataset) -> Facts:

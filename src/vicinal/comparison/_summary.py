@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal.comparison._packing import unpack_bits
+from vicinal.comparison._packing import unpack_bits, unpack_floats
 from vicinal.comparison._significance import corrected_t_test, mcnemar_test
 from vicinal.methods import EUCLIDEAN, Method
 from vicinal.report import Duel, Row, best_neighbors, best_row, mark_best, same_error
@@ -50,10 +50,11 @@ def summarize_records(
 
 
 def ranked_by(loss: str, record: Record) -> Record:
-    """Return a record whose error is the loss asked for; its rows then tell nothing of it."""
+    """Return a record whose error is the loss asked for, with what its rows tell of that."""
     if loss == "error" or record["status"] != "ok":
         return record
-    return {**record, "error": record["scores"][loss], "wrong": None}
+    told = {"wrong": None, "power": 1 if loss == "mae" else 2}
+    return {**record, "error": record["scores"][loss], **told}
 
 
 def summarize_majority(records: Iterable[Record]) -> dict[str, float]:
@@ -166,8 +167,8 @@ def compare_folds(
 ) -> tuple[float | None, float | None]:
     """Return how much smaller our error is on the folds both have, and the paired test of it.
 
-    Several folds: the corrected t-test. One fold: McNemar's exact test on its rows, for
-    classification.
+    Several folds: the corrected t-test. One fold: a test on its rows, McNemar's exact one for
+    classes, a paired t-test for numbers.
     """
     shared = sorted(ours.keys() & plain.keys())
     if not shared:
@@ -182,7 +183,12 @@ def compare_folds(
 
 
 def _test_rows(ours: Mapping[str, Any], plain: Mapping[str, Any]) -> float | None:
-    if ours["wrong"] is None or plain["wrong"] is None:
+    both, n = (ours, plain), ours["n_test"]
+    if all(record["wrong"] is not None for record in both):
+        return mcnemar_test(*(unpack_bits(record["wrong"], n) for record in both))
+    if any(record.get("residuals") is None for record in both):
         return None
-    n = ours["n_test"]
-    return mcnemar_test(unpack_bits(ours["wrong"], n), unpack_bits(plain["wrong"], n))
+    first, second = (np.abs(unpack_floats(record["residuals"])) for record in both)
+    power = ours.get("power", 2)
+    # Rows do not overlap as training parts do: without that correction it is Student's test.
+    return corrected_t_test(second**power - first**power, 0.0)

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.ndimage import uniform_filter
 
 from .._types import AnyArray, FloatArray, IntArray, Task
-from ..data import principal_axes
 from ._numbers import count_of, format_share, format_value, join_words, shorten
 from ._palette import N_STEPS
 from ._records import Exhibit
@@ -195,6 +194,8 @@ def first_two_components(X: FloatArray) -> FloatArray:
     their median, vary most. Each row counts once however far it lies, so that a few far ones
     cannot turn the axes; of an elliptical cloud they are the principal axes.
     """
+    from ..data import principal_axes  # with scikit-learn, which pages do without
+
     X = np.asarray(X, dtype=np.float64)
     wanted = min(2, *X.shape)
     centred = X - np.median(X, axis=0)

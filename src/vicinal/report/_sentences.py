@@ -131,12 +131,20 @@ def list_blind(comparison: Comparison) -> list[str]:
     blind = comparison.majority.get(comparison.loss)
     if best is None or blind is None:
         return []
-    deviation = best.error_sd / len(best.errors) ** 0.5 if is_known(best.error_sd) else 0.0
-    if best.error_mean < blind - deviation:
+    if best.error_mean < blind - _standard_error(best, comparison):
         return []
     what = "the most frequent class" if comparison.task == "classification" else "the mean"
     error = format_error(blind, comparison.task)
     return [f"Always predicting {what} does as well: {error}. These features tell little, so far."]
+
+
+def _standard_error(row: Row, comparison: Comparison) -> float:
+    """Return the standard error of a row's mean: over its folds, of one fold over its rows."""
+    if is_known(row.error_sd):
+        return float(row.error_sd / len(row.errors) ** 0.5)
+    if comparison.task == "regression" or comparison.loss != "error" or not row.n_test:
+        return 0.0
+    return float((row.error_mean * (1 - row.error_mean) / row.n_test) ** 0.5)
 
 
 def list_references(comparison: Comparison) -> list[str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,6 +30,9 @@ from vicinal.rivals._large_margin import pull, target_neighbors
 from vicinal.rivals._lmnn import LMNN
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._trees import Forest, append_tree, no_trees
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeRegressor
 
 # Trees between searches for impostors, which look so much farther, in squared distance.
 SEARCH_EVERY, REACH = 10, 1.5
@@ -342,6 +344,8 @@ class Boosting:
         return 1.0 + squared_distances
 
     def _fit_tree(self, wanted: FloatArray) -> DecisionTreeRegressor:
+        from sklearn.tree import DecisionTreeRegressor  # that no other learner waits for
+
         d = self.features.shape[1]
         tree = DecisionTreeRegressor(
             max_depth=self.settings.max_depth,

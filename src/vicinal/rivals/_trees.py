@@ -8,12 +8,14 @@ early, the rest of its questions are answered yes (t = ∞) and lead to its leaf
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.tree import DecisionTreeRegressor
 
 from vicinal._types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeRegressor
 
 
 @dataclass(frozen=True)

@@ -27,3 +27,4 @@ from vicinal.runs._runner import Listener as Listener
 from vicinal.runs._runner import Progress as Progress
 from vicinal.runs._runner import known_records as known_records
 from vicinal.runs._runner import run_cells as run_cells
+from vicinal.runs._runner import unmeasured as unmeasured

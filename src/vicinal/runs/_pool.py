@@ -45,6 +45,7 @@ class Workers(Protocol):
     """Whoever does what is asked, one request after another or several at a time."""
 
     n_workers: int
+    preparing: float  # seconds that what was asked before the work took
 
     def run(self, requests: Sequence[dict[str, Any]]) -> Iterator[Started | Finished]:
         """Yield the start and the end of each request as they happen."""
@@ -63,7 +64,9 @@ def ask(workers: Workers, request: dict[str, Any]) -> dict[str, Any]:
     RuntimeError
         Where the worker died over it.
     """
+    began = time.monotonic()
     end = next(event for event in workers.run([request]) if isinstance(event, Finished))
+    workers.preparing += time.monotonic() - began
     if end.reply is None:
         raise RuntimeError(end.crash)
     return end.reply
@@ -168,8 +171,8 @@ def describe_death(code: int, last_words: Sequence[str]) -> str:
     return f"the process ended by itself with exit code {code}{words}"
 
 
-# Seconds that a process takes to load what it needs and to warm up: a further one is not started
-# while those that have begun are expected to be done sooner.
+# Seconds that a process takes to load what it needs and to warm up, where the first one has not
+# shown how long by answering what was asked of it before the work.
 STARTING = 4.0
 # Seconds after which that is asked for the first time; few requests have told nothing yet.
 PATIENCE = 2.0
@@ -188,6 +191,7 @@ class WorkerPool:
         environment = worker_environment(n_workers)
         self._workers = [Worker(environment) for _ in range(n_workers)]
         self._stopping = threading.Event()
+        self.preparing = 0.0
         self._times: list[list[float]] = []  # when requests began, and ended if they have
         self._threads: list[threading.Thread] = []
 
@@ -254,16 +258,21 @@ class WorkerPool:
         """Wait until one more process would pay: it has to begin before it can help."""
         pause = patience
         while not self._stopping.wait(pause) and not waiting.empty():
-            if self._seconds_left(waiting.qsize()) > STARTING:
+            if self._pays(waiting.qsize()):
                 return
             pause = PATIENCE / 4
 
-    def _seconds_left(self, n_waiting: int) -> float:
-        """How long those at work are expected to need, by what requests have taken so far."""
+    def _pays(self, n_waiting: int) -> bool:
+        """Say whether one more process would save more seconds than it takes to start.
+
+        Of R seconds that w processes are expected to need, by what requests have taken so far,
+        one more saves (R − S) / (w + 1), for S of its own.
+        """
         now = time.monotonic()
         taken = [(times[1] if len(times) > 1 else now) - times[0] for times in self._times]
-        at_work = sum(worker.started for worker in self._workers)
-        return sum(taken) / max(1, len(taken)) * n_waiting / max(1, at_work)
+        at_work = max(1, sum(worker.started for worker in self._workers))
+        left = sum(taken) / max(1, len(taken)) * n_waiting / at_work
+        return left > (at_work + 2) * (self.preparing or STARTING)
 
 
 class ThisProcess:
@@ -275,7 +284,7 @@ class ThisProcess:
         From a request to its reply.
     """
 
-    n_workers = 1
+    n_workers, preparing = 1, 0.0
 
     def __init__(self, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         self._answer = answer

@@ -32,9 +32,9 @@ from vicinal._types import AnyArray, FloatArray
 from vicinal.data.tables._cells import as_texts, days_of, without_words
 from vicinal.data.tables._dates import (
     CLOCK,
-    DIGITS,
     MONTHS,
     PARTS,
+    date_in_digits,
     date_orders,
     date_parts,
     parse_dates,
@@ -59,6 +59,7 @@ FEW_ROWS = 10
 MAX_WHOLE = 2**53
 # Rows are numbered as NumPy, pandas and the neighbours' row numbers are.
 FROM_0 = "counting from 0"
+IN_FIRST_ROW = f"(first in row 0, {FROM_0})"
 N_TRIED = 100
 _IDENTIFIER = re.compile(
     r"(?:.*[\s_.-])?(?:ids?|uuid|guid|index|idx|key|rownames?|row|nr|no|column \d+)\.?"
@@ -130,11 +131,14 @@ class UnusableColumns(TableError):
         self.names = tuple(column.name for column in columns)
         several = len(self.names) > 1
         listed = "; ".join(f"{column.name!r} {column.why}" for column in columns)
-        super().__init__(
-            f"{len(self.names)} column{'s' * several} cannot be used: {listed}. Correct "
-            f"{'them' if several else 'it'}, or leave {'them' if several else 'it'} out (drop).",
-            drop=self.names,
-        )
+        cannot = f"{len(self.names)} column{'s' * several} cannot be used: {listed}."
+        if several and all(IN_FIRST_ROW in column.why for column in columns):
+            super().__init__(
+                f"{cannot} The header seems to take more than one line: leave one line of names."
+            )
+            return
+        them = "them" if several else "it"
+        super().__init__(f"{cannot} Correct {them}, or leave {them} out (drop).", drop=self.names)
 
 
 def recognise_columns(
@@ -234,9 +238,9 @@ def _look_at_texts(texts: AnyArray) -> _Look:
     candidates = [value for value in values if value.lower() not in NO_NUMBER]
     if not candidates:
         return _look_at_categories(texts)
-    if all(re.fullmatch("[0-9]{8}", c) for c in candidates) and _are_digit_dates(candidates):
-        days = parse_dates(texts, DIGITS)
-        return _Look(lambda name, _, kept: _date_column(name, days, DIGITS, kept))
+    if order := date_in_digits(candidates):
+        days = parse_dates(texts, order)
+        return _Look(lambda name, _, kept: _date_column(name, days, order, kept))
     tried = read_number_texts(candidates[:N_TRIED])
     found = tried if len(candidates) <= N_TRIED else read_number_texts(candidates)
     if found.fitting and not found.wrong:
@@ -393,7 +397,3 @@ def _doubts(column: Column, look: _Look) -> list[str]:
     if {"day first", "month first"} <= set(look.orders) and column.used:
         return [f"{column.name!r} is taken as day, month, year; month, day, year would fit as well"]
     return []
-
-
-def _are_digit_dates(texts: list[str]) -> bool:
-    return len(texts) > 1 and date_orders(texts) == (DIGITS,)

@@ -27,14 +27,15 @@ _SHAPES = {
     "month named": _DAY + r"(?:[-/\s]|\.\s?)" + _NAMED + r"[-/\s,]+" + _YEAR + _TIME,
     "month named first": _NAMED + r"\s+" + _DAY + r",?\s+" + _LONG_YEAR + _TIME,
     "year and month": r"(?P<y>(?:19|20)[0-9]{2})[-/]" + _MONTH,
-    "month and year": _MONTH + r"[-/](?P<y>(?:19|20)[0-9]{2})",
+    "month and year": _MONTH + r"[-/.](?P<y>(?:19|20)[0-9]{2})",
     "digits": r"(?P<y>(?:19|20)[0-9]{2})(?P<m>[0-9]{2})(?P<d>[0-9]{2})",
     "clock": _CLOCK,
 }
 _PATTERNS = {order: re.compile(shape) for order, shape in _SHAPES.items()}
 ORDERS = tuple(_SHAPES)
 CLOCK, DIGITS = "clock", "digits"
-MONTHS = ("year and month", "month and year")
+MONTH_YEAR = "month and year"
+MONTHS = ("year and month", MONTH_YEAR)
 PARTS = ("month", "weekday", "hour")
 
 
@@ -48,6 +49,14 @@ def date_orders(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(fitting)
 
 
+def date_in_digits(texts: Sequence[str]) -> str:
+    """Return the order of dates that are numbers as well, 20210314 or 03.2021, where all are."""
+    if len(texts) < 2 or not all(re.fullmatch(r"[0-9]{8}|[0-9]{1,2}\.[0-9]{4}", t) for t in texts):
+        return ""
+    orders = date_orders(texts)
+    return orders[0] if orders in ((DIGITS,), (MONTH_YEAR,)) else ""
+
+
 def parse_dates(texts: AnyArray, order: str) -> FloatArray:
     """Return texts as days since 1970-01-01, times of day as hours; NaN where they are none.
 
@@ -59,6 +68,16 @@ def parse_dates(texts: AnyArray, order: str) -> FloatArray:
     values = {text: _parse(text, order) for text in set(texts) if text is not None}
     values[None] = np.nan
     return np.array([values[text] for text in texts], dtype=np.float64)
+
+
+def look_like_months(values: FloatArray) -> bool:
+    """Say whether all numbers may be months and years, 3.2021: of others, one in fifty ends so."""
+    known = values[~np.isnan(values)]
+    if not len(known) or known.min() < 1 or known.max() >= 13:
+        return False
+    years = (known - np.floor(known)) * 1e4
+    whole = np.abs(years - np.round(years)) < 1e-6
+    return bool(np.all(whole & (years > 1899.5) & (years < 2099.5)))
 
 
 def date_parts(days: FloatArray) -> dict[str, FloatArray]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from math import lgamma, log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +15,18 @@ from vicinal.data.tables._columns import FEW_ROWS, Column, is_whole
 from vicinal.data.tables._numbers import NO_NUMBER
 from vicinal.data.tables._raw_table import quoted
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 # What programs write where a number is missing.
 NINES = frozenset(sign * (10**digits - 1) for digits in range(2, 7) for sign in (-1, 1))
+# Words for yes, and words for no: a column needs one of each.
+FLAGS = (frozenset({"true", "yes", "y", "t", "1"}), frozenset({"false", "no", "n", "f", "0"}))
+_TOTAL = re.compile(
+    r"(?:grand |sub)?(?:total|sum|mean|average)s?|summe|gesamt|insgesamt|mittelwert|durchschnitt"
+    r"|somme|moyenne|suma|totale|totaal|media|promedio",
+    re.IGNORECASE,
+)
 # Beyond a tenth, copies move an error by points.
 MANY_COPIES = 0.1
 # A column that tells all classes by chance alone, in one table of so many.
@@ -151,6 +162,23 @@ def _doubt_categories(columns: Iterable[Column]) -> Iterator[str]:
             )
         if alike := _alike(column.categories):
             yield f"{quoted(alike, MOST_NAMED)} of {column.name!r} differ in capitals alone"
+        for flags in FLAGS:
+            same = [c for c in column.categories if c.casefold() in flags]
+            if len({c.casefold() for c in same}) > 1:
+                yield f"{quoted(same)} of {column.name!r} may mean the same: write them alike if so"
+
+
+def doubt_total(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Return a line where the last row seems to sum up the others."""
+    if len(frame) < FEW_ROWS:
+        return ()
+    for name in frame.columns:
+        last = frame[name].iloc[-1]
+        named = isinstance(last, str) and _TOTAL.fullmatch(last.strip())
+        if named and int((frame[name] == last).sum()) == 1:
+            row = f"{last!r} in {str(name)!r}"
+            return (f"the last row seems to sum up the others ({row}): remove it if it does",)
+    return ()
 
 
 def _doubt_answers(

@@ -117,8 +117,8 @@ def _distinct(names: list[str], n_lines: int) -> Header:
 def drop_unnamed(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Leave out columns with neither name nor value: the separators that end every line."""
     unnamed = [name for name in frame.columns if re.fullmatch(rf"{_UNNAMED}\d+", name)]
-    empty = [name for name in unnamed if bool(frame[name].isna().all())]
-    rest = [name for name in unnamed if name not in empty]
+    no_value = frame[unnamed].isna().all()
+    empty, rest = ([name for name in unnamed if no_value[name] == each] for each in (True, False))
     found = (f"columns without a name are called {quoted(rest)}",) if rest else ()
     return (frame.drop(columns=empty) if empty else frame), found
 

@@ -11,12 +11,17 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.data.tables._cells import as_texts
-from vicinal.data.tables._columns import ALL, Reading, is_whole, recognise_columns
+from vicinal.data.tables._columns import ALL, FROM_0, Reading, is_whole, recognise_columns
+from vicinal.data.tables._doubts import doubt_total
 from vicinal.data.tables._raw_table import RawTable, quoted
 from vicinal.data.tables._target import plain_target
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Lines above a header that are looked through for a name.
+MOST_TITLES = 10
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,7 @@ def take_parts(
         None if roles.id is None else _names(frame[roles.id]),
         None if roles.groups is None else group_codes(frame[roles.groups]),
         None if roles.weights is None else _weights(frame[roles.weights], roles.weights),
-        table.notes,
+        (*table.notes, *doubt_total(frame)),
     )
 
 
@@ -114,6 +119,10 @@ def _suggest(asked: str, names: list[str], table: RawTable) -> str:
     hint = f" Did you mean {meant!r}?" if meant else ""
     headless = [note for note in table.notes if "no header" in note]
     why = f" ({headless[0]}.)" if headless else ""
+    first = table.frame.head(MOST_TITLES).astype(str)
+    below = np.flatnonzero((first == asked).any(axis=1))
+    if len(below) and not meant:
+        why = f" {asked!r} stands in row {below[0]} ({FROM_0}): remove what is above the header."
     return f"{hint} The columns are {quoted(names, 30)}.{why}"
 
 

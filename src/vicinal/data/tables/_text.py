@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vicinal.data.tables._dates import look_like_months
 from vicinal.data.tables._header import (
     OPEN_QUOTE,
     Row,
@@ -66,9 +67,10 @@ def read_text(
     doubtful = _doubtful_numbers(data, frame, text_columns)
     if doubtful:
         frame = parse({*text_columns, *doubtful})
+    frame, empty = _without_empty_end(frame)
     frame, unnamed = drop_unnamed(frame)
     decimal = "," if separator == ";" else None
-    return RawTable(frame, (*notes, *header.notes, *unnamed), decimal=decimal)
+    return RawTable(frame, (*notes, *header.notes, *empty, *unnamed), decimal=decimal)
 
 
 # Bytes into text ------------------------------------------------------------------------------
@@ -210,6 +212,16 @@ def _parse(
         raise ValueError(f"{path}: {_complaint(error)}") from error
 
 
+def _without_empty_end(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Leave out rows of separators alone at the end, as spreadsheets save them."""
+    filled = frame.iloc[::-1].notna().any(axis=1).to_numpy()
+    n_empty = int(filled.argmax()) if filled.any() else 0
+    if not n_empty:
+        return frame, ()
+    found = f"passed over {n_empty:,} empty row{'s' * (n_empty > 1)} at the end"
+    return frame.iloc[: len(frame) - n_empty], (found,)
+
+
 def _exact_floats() -> dict[str, Any]:
     """Return how to ask pandas for the nearest float64; from 3.1 on it does so unasked."""
     import pandas as pd
@@ -222,15 +234,15 @@ def _doubtful_numbers(data: bytes, frame: pd.DataFrame, text_columns: Collection
     """Return the columns of plain numbers whose texts say more than their values.
 
     Whole numbers where some cell opens with a zero, 007, may be codes; fractions beside columns
-    with decimal commas may be thousands, 1.234.
+    with decimal commas may be thousands, 1.234, and 03.2021 a month.
     """
     kinds = {name: frame[name].dtype.kind for name in frame.columns if name not in text_columns}
     doubtful = [name for name, kind in kinds.items() if kind in "iu"] if _CODES.search(data) else []
     texts = [name for name, kind in kinds.items() if kind not in "iufb"]
     fractions = [name for name, kind in kinds.items() if kind == "f"]
     if fractions and any(_has_decimal_comma(frame[name]) for name in texts):
-        doubtful += fractions
-    return doubtful
+        return doubtful + fractions
+    return doubtful + [name for name in fractions if look_like_months(frame[name].to_numpy(float))]
 
 
 def _has_decimal_comma(column: pd.Series) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +32,13 @@ def read_workbook(path: Path) -> RawTable:
         ) from error
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-        sheets = {sheet.title: _filled_rows(sheet, path) for sheet in book.worksheets}
+        sheets = {sheet.title: _filled_cells(sheet, path) for sheet in book.worksheets}
         book.close()
     except TooLargeError:
         raise
     except _DAMAGE as error:
         raise ValueError(f"{path}: not a whole Excel workbook ({error}).") from error
-    filled = [title for title, rows in sheets.items() if rows]
+    filled = [title for title, sheet in sheets.items() if sheet.rows]
     if not filled:
         raise ValueError(f"{path}: the workbook is empty.")
     table = _as_table(sheets[filled[0]], path)
@@ -48,33 +48,46 @@ def read_workbook(path: Path) -> RawTable:
     return RawTable(table.frame, (found, *table.notes))
 
 
-def _filled_rows(sheet: Any, path: Path) -> list[tuple[Any, ...]]:
-    # The size a sheet claims to have is not believed: rows are as wide as their last cell.
+@dataclass(frozen=True)
+class _Sheet:
+    """The rows and columns of a sheet that hold anything, and what lay empty between them."""
+
+    rows: list[tuple[Any, ...]]
+    notes: tuple[str, ...] = ()
+
+
+def _filled_cells(sheet: Any, path: Path) -> _Sheet:
+    # The size a sheet claims to have is not believed: rows are as wide as their last cell. A cell
+    # far from the others costs what it holds, not the millions of empty ones between.
     sheet.reset_dimensions()
-    limit, size, rows = unpacked_limit(path), 0, []
-    for number, row in enumerate(sheet.iter_rows(values_only=True)):
-        if number >= _MOST_ROWS:  # rows left out are counted up to one that claims any number
+    limit, size, last = unpacked_limit(path), 0, 0
+    filled: list[dict[int, Any]] = []
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if number > _MOST_ROWS:  # rows left out are counted up to one that claims any number
             raise ValueError(f"a row claims to be beyond the {_MOST_ROWS:,} that a sheet can have")
         size += 8 * len(row)
         refuse_beyond(size, limit, path)
-        if any(value is not None for value in row):
-            rows.append(row[: _width(row)])
-    width = max(map(len, rows), default=0)
-    refuse_beyond(8 * width * len(rows), limit, path)
-    return [row + (None,) * (width - len(row)) for row in rows]
+        cells = {place: value for place, value in enumerate(row) if value is not None}
+        if cells:
+            filled.append(cells)
+            last = number
+    places = sorted(set().union(*filled))
+    refuse_beyond(8 * len(places) * len(filled), limit, path)
+    rows = [tuple(cells.get(place) for place in places) for cells in filled]
+    n_rows, n_columns = last - len(rows), (places[-1] + 1 if places else 0) - len(places)
+    gaps = [(n_rows, "row"), (n_columns, "column")]
+    passed = " and ".join(f"{n:,} empty {what}{'s' * (n > 1)}" for n, what in gaps if n)
+    return _Sheet(rows, (f"passed over {passed} of the sheet",) if passed else ())
 
 
-def _width(row: Sequence[Any]) -> int:
-    return max(number for number, value in enumerate(row, start=1) if value is not None)
-
-
-def _as_table(rows: list[tuple[Any, ...]], path: Path) -> RawTable:
+def _as_table(sheet: _Sheet, path: Path) -> RawTable:
     import pandas as pd
 
+    rows = sheet.rows
     texts = [Row(n, ["" if v is None else str(v) for v in row]) for n, row in enumerate(rows[:50])]
     header = name_columns([Row(row.line + 1, row.fields) for row in texts], (), path)
     body = rows[1:] if header.n_lines else rows
     columns = zip(*body, strict=True) if body else [()] * len(header.names)
     cells = {n: list(column) for n, column in zip(header.names, columns, strict=True)}
     frame, unnamed = drop_unnamed(pd.DataFrame(cells).infer_objects())
-    return RawTable(frame, (*header.notes, *unnamed))
+    return RawTable(frame, (*sheet.notes, *header.notes, *unnamed))

@@ -5,10 +5,10 @@
     Problem.begin ◀── the chosen setting, all rows ◀── learn ─▶ Learned
 
 ``learn`` is all of it, ``choose`` successive halving; ``vote_losses`` is how classes are scored,
-``Score`` a mean with its noise.
+``Score`` a mean with its noise, ``VOTES`` how many rows are enough to judge by.
 """
 
-from vicinal.metric.selection._judging import Score, inner_splits, vote_losses
+from vicinal.metric.selection._judging import VOTES, Score, inner_splits, vote_losses
 from vicinal.metric.selection._learning import Choice, Learned, choose, learn
 
-__all__ = ["Choice", "Learned", "Score", "choose", "inner_splits", "learn", "vote_losses"]
+__all__ = ["VOTES", "Choice", "Learned", "Score", "choose", "inner_splits", "learn", "vote_losses"]
