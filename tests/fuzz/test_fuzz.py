@@ -9,6 +9,8 @@ import pytest
 from tests.fuzz import calls, journals, models, numbers
 from tests.fuzz._outcomes import Try, Wrong, run_tries
 
+pytest.importorskip("faiss", reason="needs the extra faiss")
+
 LONG = 1000.0  # seconds: here the number of tries decides
 
 

@@ -266,6 +266,7 @@ def test_distances_and_miners_of_peers_will_do(peers):
 
 @pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad")
 def test_a_trainer_and_an_accuracy_calculator_of_peers_work_with_the_loss(peers):
+    pytest.importorskip("faiss", reason="the calculator searches by faiss")
     from pytorch_metric_learning.samplers import MPerClassSampler
     from pytorch_metric_learning.trainers import MetricLossOnly
     from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator

@@ -13,9 +13,10 @@ from vicinal.sphere import (
     SphericalTransform,
 )
 
-# Torch's own: one of its imports is deprecated, and it hides the other warning by a filter of its
-# own, which does not help where warnings are errors.
+# Torch's own: one of its imports is deprecated, it hides another warning by a filter of its own,
+# which does not help where warnings are errors, and a third is about the first Python 3.13.
 pytestmark = [
+    pytest.mark.filterwarnings("ignore:Guards may run slower:RuntimeWarning"),
     pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning"),
 ]

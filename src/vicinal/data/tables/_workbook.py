@@ -31,9 +31,9 @@ def read_workbook(path: Path) -> RawTable:
             "pip install 'vicinal[excel]', or save the sheet as CSV."
         ) from error
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-        sheets = {sheet.title: _filled_cells(sheet, path) for sheet in book.worksheets}
-        book.close()
+        with path.open("rb") as file:  # which openpyxl leaves open where the workbook is damaged
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            sheets = {sheet.title: _filled_cells(sheet, path) for sheet in book.worksheets}
     except TooLargeError:
         raise
     except _DAMAGE as error:
