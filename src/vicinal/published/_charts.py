@@ -75,7 +75,8 @@ def _draw(ax: Axes, bars: Bars, columns: Sequence[str]) -> None:
             spreads.append(factor * (record["error_sd"] or 0.0))
             if record["published_error"] is not None:
                 level = factor * record["published_error"]
-                ax.hlines(level, place - width / 2, place + width / 2, "black", linewidth=1.5)
+                ends = place - width / 2, place + width / 2
+                ax.hlines(level, *ends, "black", linewidth=1.5, label="_published")
         colour = f"C{number}" if number < 10 else "grey"
         ax.bar(
             places, heights, width, yerr=spreads, color=colour, label=column,
