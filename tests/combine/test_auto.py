@@ -10,6 +10,8 @@ from sklearn.preprocessing import scale
 
 from vicinal import EGOP, LDA, LMNN, AutoMetric, Euclidean, KNNClassifier
 from vicinal.combine import read_target
+from vicinal.combine._race import Standing, _widest
+from vicinal.metric.selection import Score
 
 
 def wine():
@@ -60,6 +62,33 @@ def test_the_mean_of_two_leaders_is_a_candidate():
     metric = AutoMetric([LDA(), LMNN(max_iter=3)], random_state=0).fit(X, y)
     names = {row["name"] for row in metric.leaderboard_}
     assert names & {"mean of LDA and LMNN", "mean of LMNN and LDA"}
+
+
+def standing(name, losses):
+    return Standing(name, None, scores=[Score(np.asarray(losses, float), None)])
+
+
+def test_what_cannot_be_told_apart_is_averaged_and_the_clearly_worse_is_not():
+    rng = np.random.default_rng(0)
+    losses = rng.random(400)
+    first, pair = standing("first", losses), standing("pair", losses + rng.normal(0, 0.5, 400))
+    worse = standing("three", losses + 0.2 + rng.normal(0, 0.5, 400))
+    assert worse.behind(first)[0] > 2 * worse.behind(first)[1]
+    assert pair.behind(first)[0] <= pair.behind(first)[1]
+    assert _widest([first, pair, worse]) is pair
+    assert _widest([first, worse]) is first
+    assert _widest([first]) is first
+    assert _widest([Standing("untried", None)]).name == "untried"
+
+
+def test_three_leaders_of_one_score_are_averaged():
+    X, y = wine()
+    same = {name: LDA() for name in ("a", "b", "c")}
+    metric = AutoMetric(same, random_state=0).fit(X, y)
+    assert metric.best_ == "mean of a, b and c"
+    assert len(metric.metric_) == 3
+    found, alone = (each.get_mahalanobis_matrix() for each in (metric, LDA().fit(X, y)))
+    assert_allclose(found / np.trace(found), alone / np.trace(alone), atol=1e-6)
 
 
 def test_numbers_are_predicted_by_means():

@@ -27,7 +27,7 @@ from vicinal.combine._members import (
     has_linear_map,
     prepare_member,
 )
-from vicinal.combine._race import Race, Standing, Table
+from vicinal.combine._race import Race, Standing, Table, order_of
 from vicinal.combine._target import Target, read_target
 from vicinal.metric import MLNG, MetricLearner, RegressionMLNG, gradient_metric
 from vicinal.rivals import LDA, LMNN, Euclidean
@@ -41,8 +41,9 @@ class AutoMetric(MetricLearner):
 
     All candidates are fitted on inner splits of at most 5,000 rows, and judged by the k-NN
     prediction of the rows held out. Those behind the leader by more than the noise of the
-    difference drop out after each split. The mean of the two best metrics is a candidate, too. The
-    best is then fitted on all rows.
+    difference drop out after each split. Then the means of the metrics of the first two, three, …
+    are judged, too, and of these the widest is taken that is behind the best by no more than the
+    noise: what cannot be told apart is averaged. It is then fitted on all rows.
 
     Parameters
     ----------
@@ -65,15 +66,16 @@ class AutoMetric(MetricLearner):
 
     Attributes
     ----------
-    metric_ : fitted learner, or a list of two whose metrics are averaged
+    metric_ : fitted learner, or a list of those whose metrics are averaged
     components_ : ndarray of shape (n_components, n_features)
         Where the chosen metric is linear.
     best_ : str
-        Its name among the candidates.
+        Its name among the candidates, or those of its members.
     leaderboard_ : list of dict
-        A row a candidate, best first: name, score (of held-out rows: the error plus a quarter of
-        the share of wrong neighbours, or the mean squared error), behind (how much it is behind
-        the best), noise (the standard error of that difference), n_splits, cpu_seconds and note.
+        A row a candidate or mean, the chosen first, then by score: name, score (of held-out rows:
+        the error plus a quarter of the share of wrong neighbours, or the mean squared error),
+        behind (how much it is behind the best), noise (the standard error of that difference),
+        n_splits, cpu_seconds and note.
 
     Examples
     --------
@@ -133,13 +135,14 @@ class AutoMetric(MetricLearner):
         if all(standing.note.startswith("left out") for standing in standings):
             notes = "; ".join(f"{standing.name} {standing.note}" for standing in standings)
             raise ValueError(f"no candidate could be fitted: {notes}")
-        self.leaderboard_ = [row_of(standing, standings[0]) for standing in standings]
+        leader = min(standings, key=order_of)
+        self.leaderboard_ = [row_of(standing, leader) for standing in standings]
         self.best_ = standings[0].name
         self._fit_best(standings[0], table, race)
         return self
 
     def _fit_best(self, best: Standing, table: Table, race: Race) -> None:
-        """Fit the winner, or both members of a winning mean, on all rows."""
+        """Fit the chosen learner, or all members of a mean, on all rows."""
         learners = best.estimator if isinstance(best.estimator, tuple) else (best.estimator,)
         fits = []
         for learner in learners:

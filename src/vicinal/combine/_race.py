@@ -1,11 +1,14 @@
 """A race of learners on inner splits: who predicts held-out rows best, at what cost.
 
     candidates ─▶ fit each on the first split ─▶ score, CPU ─▶ leave out the clearly worse
-               ─▶ the next split ─▶ … ─▶ Standing each, best first
+               ─▶ the next split ─▶ … ─▶ Standing each, and means of the leaders, the chosen first
 
 The two leaders go on; another learner is left out where the first one's score is better by more
 than two standard errors of the difference on the same rows. A budget of CPU-seconds ends the race
-before the next fit. The mean of the two leaders' metrics joins at the end: it costs no fit.
+before the next fit. The means of the metrics of the first two, three, … who ran to the end join
+then: they cost no fit. The widest mean that is behind the lowest score by no more than the
+standard error of their difference is chosen: what the race cannot tell apart is averaged, for the
+lowest of several noisy scores is luck in part.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -89,7 +93,7 @@ class Race:
     report: Callable[[str], None]
 
     def run(self, table: Table, candidates: Sequence[tuple[str, Any]]) -> list[Standing]:
-        """Return the candidates' standings, best first, the mean of two leaders among them."""
+        """Return the standings of candidates and means: the chosen, then by their scores."""
         standings = [Standing(name, estimator) for name, estimator in candidates]
         splits = inner_splits(table, self.seed)
         began, running = time.process_time(), list(standings)
@@ -155,25 +159,39 @@ class Race:
             if not standing.scores and not standing.note:
                 why = "the budget was spent" if splits else "too few rows to hold any out"
                 standing.note = f"not tried: {why}"
-        standings.sort(key=_order)
+        standings.sort(key=order_of)
         finished = [standing for standing in standings if 0 < len(standing.scores) == n_splits]
-        if len(finished) > 1 and all(has_linear_map(s.fits[0]) for s in finished[:2]):
-            standings.append(self._mean_of(finished[0], finished[1], splits[:n_splits]))
-        return sorted(standings, key=_order)
+        linear = list(takewhile(lambda standing: has_linear_map(standing.fits[0]), finished))
+        means = [self._mean_of(linear[:n], splits) for n in range(2, len(linear) + 1)]
+        ranked = sorted([*standings, *means], key=order_of)
+        chosen = _widest([ranked[0], *means])
+        return [chosen, *(standing for standing in ranked if standing is not chosen)]
 
     def _mean_of(
-        self, one: Standing, other: Standing, splits: Sequence[tuple[Table, Table]]
+        self, leaders: Sequence[Standing], splits: Sequence[tuple[Table, Table]]
     ) -> Standing:
-        """Return the standing of the mean of two learners' metrics."""
-        mean = Standing(f"mean of {one.name} and {other.name}", (one.estimator, other.estimator))
-        for place, (train, held) in enumerate(splits):
-            components = average((one.fits[place], other.fits[place]), train.X)
+        """Return the standing of the mean of some learners' metrics."""
+        names = [standing.name for standing in leaders]
+        name = f"mean of {', '.join(names[:-1])} and {names[-1]}"
+        mean = Standing(name, tuple(standing.estimator for standing in leaders))
+        for fits, (train, held) in zip(
+            zip(*(s.fits for s in leaders), strict=True), splits, strict=False
+        ):
+            components = average(fits, train.X)
             database, queries = (part.X @ components.T for part in (train, held))
             mean.scores.append(self.judge(database, queries, train, held))
         return mean
 
 
-def _order(standing: Standing) -> tuple[int, float]:
+def _widest(ascending: Sequence[Standing]) -> Standing:
+    """Return the last of the first and wider and wider means that is not behind the first."""
+    first = ascending[0]
+    gaps = [standing.behind(first) for standing in ascending if standing.scores]
+    near = [place for place, (gap, noise) in enumerate(gaps) if gap <= noise]
+    return ascending[near[-1]] if near else first
+
+
+def order_of(standing: Standing) -> tuple[int, float]:
     """Who ran on more splits comes first: the others were clearly behind, or not tried."""
     n_run = len(standing.scores)
     return -n_run, standing.score.mean if n_run else 0.0
