@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks._choosing import CLASSES, FOLDER, MANY, NUMBERS
 
 Record = Mapping[str, Any]
-PAGE = FOLDER / "results" / "choosing.md"
+PAGE = FOLDER.parent / "docs" / "results" / "choosing.inc"
 FIGURE = FOLDER.parent / "docs" / "_static" / "choosing.svg"
 PLAIN = "euclidean"
 HEADS = {"boston_housing": "boston", "waveform_40": "waveform"}
@@ -19,7 +19,7 @@ PLACES = [(x, y) for y in (0, 9, -9, 18, -18, 27, -27) for x in (6, -6)]
 
 
 def write(records: Sequence[Record]) -> None:
-    """Write ``results/choosing.md``, which the page includes, and the figure."""
+    """Write the tables that the page includes, and its figure."""
     parts = []
     for sets, what in ((CLASSES, "classes"), (NUMBERS, "numbers")):
         cells = {(r["method"], r["dataset"]): r for r in records if r["dataset"] in sets}
@@ -94,7 +94,7 @@ def _table(
         line = [_title(method)]
         for name, least in zip(sets, lowest, strict=True):
             text = _shown(cells.get((method, name)), show)
-            line.append(f"**{text}**" if best and text == least else text)
+            line.append(f"**{text}**" if best and text and text == least else text)
         lines.append(line)
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 

@@ -71,7 +71,7 @@ class ITML(MetricLearner):
         among four values, 0.01 to 10, on inner splits of the rows, and is 1 for :meth:`fit_pairs`.
     n_constraints : int or None
         Pairs of each kind drawn by :meth:`fit`; None is 20 R² for R classes, but no more than 20
-        for each row.
+        for each row and 64 MB of differences.
     bounds : tuple of two floats or None
         u and l, in squared distances; None is the 5th and 95th percentile of the squared distances
         of pairs under the prior.
