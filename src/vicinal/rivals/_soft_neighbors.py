@@ -192,7 +192,7 @@ def scale_to_perplexity(
     if not typical > 0:
         return start
     low, high = np.log(1e-6 / typical), np.log(1e9 / typical)
-    for _ in range(40):
+    for _ in range(24):  # to two millionths of the scale
         middle = (low + high) / 2
         low, high = (middle, high) if _entropy(squared, np.exp(middle)) > wanted else (low, middle)
     scaled: FloatArray = start * np.exp(low / 2)
@@ -203,5 +203,5 @@ def _entropy(squared: FloatArray, scale: float) -> float:
     """Return the mean entropy of p ∝ exp(−scale · D), the least distance of each row being 0."""
     weights = np.exp(-scale * squared)
     totals = weights.sum(axis=1)
-    finite = np.where(np.isfinite(squared), squared, 0.0)
-    return float(np.mean(np.log(totals) + scale * (weights * finite).sum(axis=1) / totals))
+    finite = np.where(weights > 0, squared, 0.0)
+    return float(np.mean(np.log(totals) + scale * np.einsum("ij,ij->i", weights, finite) / totals))
