@@ -193,7 +193,8 @@ def _name(axes: Any) -> None:
                 arrowprops={"arrowstyle": "-", "linewidth": 0.4} if abs(y) > 8 else None,
             )  # fmt: skip
             box = text.get_window_extent()
-            if not any(box.overlaps(other) for other in taken):
+            inside = axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1
+            if inside and not any(box.overlaps(other) for other in taken):
                 break
             if (x, y) != PLACES[-1]:
                 text.remove()
