@@ -2,7 +2,7 @@
 
 ``python docs/pictures.py`` compares on the waveforms, takes a picture of the top of the report
 page (needs Chromium, by name or in the variable CHROMIUM), and draws the map of unseen rows before
-and after learning.
+and after learning and the bars of published results.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pandas as pd
 from sklearn.datasets import make_friedman1
 
 from vicinal import EGOP, compare, plot_map
+from vicinal.published import draw_results, read_results, records_citing
 
 PLACE = Path(__file__).parent / "_static"
 
@@ -43,6 +44,13 @@ def picture_map() -> None:
     axes[0].figure.savefig(PLACE / "before_after.png", dpi=110)
 
 
+def picture_bars() -> None:
+    """Draw the records of robot arms."""
+    records = records_citing(read_results(PLACE.parent / "results"), ["trivedi2018_delve"])
+    draw_results(records).savefig(PLACE / "regression_bars.svg")
+
+
 if __name__ == "__main__":
     picture_map()
+    picture_bars()
     picture_report()

@@ -1,6 +1,7 @@
 """Fill the results pages from the records in ``results/``, whichever files are there.
 
-``<!-- results trivedi2014 -->`` becomes the tables of the records that cite one of the works named.
+``<!-- results trivedi2014 -->`` becomes the tables of the records that cite one of the works
+named, or stand in one of the tables named.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import pytest
 
 from vicinal.cli import main
 from vicinal.comparison import Measurer
-from vicinal.published import _page, _reproduce, _tables
+from vicinal.published import _charts, _page, _reproduce, _tables
 from vicinal.published._tables import parse_table
 from vicinal.runs import ThisProcess
 
@@ -56,7 +56,7 @@ class Ran:
             patch.setattr(sys, "argv", ["vicinal", "reproduce", *arguments])
             if "--jobs" not in arguments:  # processes are not what is claimed
                 patch.setattr(_reproduce, "WorkerPool", lambda n: ThisProcess(Measurer().answer))
-            for module in () if shipped else (_tables, _page):
+            for module in () if shipped else (_tables, _page, _charts):
                 patch.setattr(module, "published_tables", lambda: (TABLE,))
             with pytest.raises(SystemExit) as stopped:
                 main()
@@ -75,7 +75,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def whole(place: None) -> Ran:
     """One run of all three, the last of which fails."""
-    return Ran("all", "--out", "whole", "--json", "results.json", "--page", "page.md")
+    return Ran("all", "--out", "whole", "--json", "results.json", "--page", "page.md",
+               "--plot", "bars.svg")  # fmt: skip
 
 
 def test_a_run_prints_published_beside_measured(whole: Ran) -> None:
@@ -109,6 +110,11 @@ def test_json_records_hold_what_every_command_promises(whole: Ran) -> None:
     assert len(record["errors"]) == record["n_folds"] == 3
     assert {"error_sd", "fit_seconds", "n_train", "n_test", "seed", "version"} <= record.keys()
     assert other["k"] == 7
+
+
+def test_the_bars_are_drawn_of_the_run(whole: Ran) -> None:
+    assert "bars.svg" in whole.out
+    assert Path("bars.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
 def test_the_page_is_made_from_the_run(whole: Ran) -> None:
@@ -189,6 +195,7 @@ def test_the_shipped_experiments_are_listed() -> None:
         (["euclidean", "--quick", "--page", "page.md"], "--page takes whole runs only"),
         (["euclidean", "--json", "nowhere/results.json"], "there is no directory"),
         (["euclidean", "--page", "."], "is a directory"),
+        (["euclidean", "--plot", "bars.gif"], "--plot draws .svg, .png, .pdf, got 'bars.gif'"),
     ],
 )
 def test_bad_usage_is_refused_before_any_work(arguments: list[str], message: str) -> None:

@@ -101,7 +101,8 @@ def test_references_are_run_where_they_are_asked_for_only():
     more = choose_methods(["lda"], "classification", references=True)
     assert [m.name for m in more if m.reference] == ["hgb", "forest", "svm", "logistic"]
     numbers = choose_methods(["egop"], "regression", references=True)
-    assert [m.name for m in numbers if m.reference] == ["hgb", "forest", "svm"]
+    assert [m.name for m in numbers if m.reference] == ["hgb", "forest", "svm", "linear"]
+    assert get_method("gp").reference  # of its own accord nobody waits for it
 
 
 def test_an_estimator_of_ones_own_is_cloned_and_keeps_its_parameters():

@@ -116,8 +116,20 @@ def test_cells_of_one_data_set_and_preparation_follow_each_other() -> None:
 def test_the_plan_covers_every_fold_of_every_experiment() -> None:
     experiments = published_experiments()
     planned = {key for cell in plan_experiments(experiments) for key in cell.keys().values()}
-    wanted = {record_key(c, e.k) for e in experiments for c in experiment_cells(e)}
+    wanted = {
+        record_key(c, None if get_method(e.method).reference else e.k)
+        for e in experiments
+        for c in experiment_cells(e)
+    }
     assert planned == wanted
+
+
+def test_a_model_that_asks_no_neighbours_is_found_again_in_its_records() -> None:
+    experiment = replace(WINE, method="logistic", k="knn")
+    (cell, *_) = experiment_cells(experiment)
+    known = {record_key(cell, None): {"status": "ok", "error": 0.1, "n_train": 9, "n_test": 5,
+                                      "fit_seconds": 1.0, "fit_cpu_seconds": 2.0}}  # fmt: skip
+    assert summarise(experiment, known).errors == (0.1,)
 
 
 def test_quick_cuts_rows_and_folds_and_keeps_its_results_apart() -> None:

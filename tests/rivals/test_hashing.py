@@ -24,17 +24,19 @@ def test_the_violating_codes_are_those_of_exhaustive_search(n_rows):
     rng = np.random.default_rng(n_rows)
     c = 3
     shares = pair_shares() if n_rows == 2 else triplet_shares()
-    projected, losses = rng.normal(size=(6, n_rows, c)), rng.normal(size=(6, 2 * c + 1)) * 3
-    found = violate(projected, losses, shares)
-    for b in range(6):
-        best = -np.inf
-        for flat in product((-1.0, 1.0), repeat=n_rows * c):
-            g = np.array(flat).reshape(n_rows, c)
-            m = np.sum(g[0] != g[1]) - (np.sum(g[0] != g[2]) if n_rows == 3 else 0)
-            best = max(best, losses[b, c + m] + np.sum(g * projected[b]))
-        g = found.codes[b]
-        m = int(np.sum(g[0] != g[1]) - (np.sum(g[0] != g[2]) if n_rows == 3 else 0))
-        assert losses[b, c + m] + np.sum(g * projected[b]) == pytest.approx(best)
+    projected = rng.normal(size=(12, n_rows, c))
+    slope, offset = rng.normal(size=(2, 12)) * 3
+    found = violate(projected, slope, offset, shares)
+    assert 0 < np.count_nonzero(found.loss) < 12  # both sides of the hinge are met
+
+    def hinge(b, g):
+        m = np.sum(g[0] != g[1]) - (np.sum(g[0] != g[2]) if n_rows == 3 else 0)
+        return max(0.0, slope[b] * m + offset[b]) + np.sum(g * projected[b])
+
+    for b in range(12):
+        every = (np.reshape(g, (n_rows, c)) for g in product((-1.0, 1.0), repeat=n_rows * c))
+        best = max(hinge(b, g) for g in every)
+        assert hinge(b, found.codes[b]) == pytest.approx(best)
         assert found.loss[b] == pytest.approx(best - np.abs(projected[b]).sum())
 
 

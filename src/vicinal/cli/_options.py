@@ -217,12 +217,12 @@ def say(text: str, *, err: bool = True) -> None:
     typer.echo(printable(text), err=err)
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a text file whole or not at all; a pipe or device is written as it is."""
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; a pipe or device is written as it is."""
     from vicinal._writing import write_atomically
 
     with saving(path):
-        write_atomically(path, text)
+        write_atomically(path, content)
 
 
 def write_json(path: Path | None, content: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 FOLDER = Path("vicinal-runs") / "reproduce"
+PICTURES = (".svg", ".png", ".pdf")
 QUICK = "QUICK: at most 2,000 rows and two folds. This checks that all runs; it reproduces nothing."
 
 
@@ -49,6 +51,9 @@ def reproduce(
     page: Annotated[
         Path | None, Option("--page", help="Write a Markdown page to this file.")
     ] = None,
+    plot: Annotated[
+        Path | None, Option("--plot", help="Draw bars to this file (.svg, .png or .pdf).")
+    ] = None,
 ) -> None:
     """Run published experiments again and print published beside measured.
 
@@ -66,13 +71,16 @@ def reproduce(
         raise ValueError("--page takes whole runs only; leave out --quick, or --page.")
     cli.check_output(json, "--json")
     cli.check_output(page, "--page")
+    cli.check_output(plot, "--plot")
+    if plot is not None and plot.suffix not in PICTURES:
+        raise ValueError(f"--plot draws {', '.join(PICTURES)}, got {plot.name!r}.")
     chosen = select_experiments(names or ["all"], None if k is None else cli.split_numbers(k))
     if show:
         _list(chosen, json)
         return
     outcomes = _run(chosen, out, quick=quick, jobs=jobs, fresh=fresh)
     _print(outcomes)
-    _write(outcomes, json, page)
+    _write(outcomes, json, page, plot)
     if not all(outcome.complete for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -192,12 +200,18 @@ def _by_method_and_scale(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]
     return groups
 
 
-def _write(outcomes: Sequence[Outcome], json: Path | None, page: Path | None) -> None:
-    from vicinal.published import outcome_record, results_markdown
+def _write(
+    outcomes: Sequence[Outcome], json: Path | None, page: Path | None, plot: Path | None
+) -> None:
+    from vicinal.published import draw_results, outcome_record, results_markdown
 
     records = [outcome_record(outcome) for outcome in outcomes]
     cli.write_json(json, {"version": __version__, "records": records})
     if page is not None:
         cli.write_file(page, f"# Published results, measured again\n\n{results_markdown(records)}")
-    for path in filter(None, (json, page)):
+    if plot is not None and any(outcome.errors for outcome in outcomes):
+        picture = io.BytesIO()
+        draw_results(records).savefig(picture, format=plot.suffix[1:])
+        cli.write_file(plot, picture.getvalue())
+    for path in filter(None, (json, page, plot)):
         cli.say(str(path), err=False)

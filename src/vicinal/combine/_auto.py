@@ -29,7 +29,7 @@ from vicinal.combine._members import (
 )
 from vicinal.combine._race import Race, Standing, Table
 from vicinal.combine._target import Target, read_target
-from vicinal.metric import MLNG, MetricLearner, gradient_metric
+from vicinal.metric import MLNG, MetricLearner, RegressionMLNG, gradient_metric
 from vicinal.rivals import LDA, LMNN, Euclidean
 
 # The k of a choice that is not told one and stands in no predictor.
@@ -48,7 +48,7 @@ class AutoMetric(MetricLearner):
     ----------
     candidates : dict of str to learner, list of learners, or None
         None is Euclidean, LDA, the gradient metric for the target (EJOP or EGOP), LMNN, MLNG and
-        the mean of several MLNG; for numbers, Euclidean and EGOP.
+        the mean of several MLNG; for numbers, Euclidean, EGOP and RegressionMLNG.
     n_neighbors : int or None
         k of the prediction, and of the candidates that leave theirs open. None follows the
         predictor the metric stands in, and is 5 where there is none.
@@ -209,7 +209,11 @@ class AutoMetric(MetricLearner):
 def default_candidates(target: Target) -> list[tuple[str, Any]]:
     """Return the learners to try on classes or on numbers, the cheapest first."""
     if target.classes is None:
-        return [("euclidean", Euclidean()), ("egop", gradient_metric(target.values))]
+        return [
+            ("euclidean", Euclidean()),
+            ("egop", gradient_metric(target.values)),
+            ("mlng", RegressionMLNG()),
+        ]
     gradients = gradient_metric(target.classes[target.codes])
     return [
         ("euclidean", Euclidean()),

@@ -34,7 +34,7 @@ class Method:
     depends_on_k : bool
         Whether the learner takes ``n_neighbors``, so that every k needs a fit of its own.
     default : bool
-        Whether ``compare`` runs it unless told otherwise.
+        Whether ``compare`` runs it unless told otherwise; a reference, where any are asked for.
     parameters : mapping
         Arguments of the learner that differ from its own defaults.
     wraps : str or None
@@ -75,7 +75,7 @@ def _metric(
 def _reference(name: str, title: str, path: str, kinds: tuple[str, str]) -> Method:
     """A model of scikit-learn, whose class ends otherwise for classes and for numbers."""
     factory = {task: path + kind for task, kind in zip(BOTH, kinds, strict=True)}
-    return Method(name, title, factory, BOTH, default=False, reference=True)
+    return Method(name, title, factory, BOTH, reference=True)
 
 
 METHODS = (
@@ -132,7 +132,15 @@ METHODS = (
     _reference("svm", "SVM", "sklearn.svm:SV", ("C", "R")),
     Method(
         "logistic", "logistic regression", "sklearn.linear_model:LogisticRegression",
-        default=False, parameters={"max_iter": 1000}, reference=True,
+        parameters={"max_iter": 1000}, reference=True,
+    ),
+    Method(
+        "linear", "linear regression", "sklearn.linear_model:LinearRegression", NUMBERS,
+        reference=True,
+    ),
+    Method(
+        "gp", "Gaussian process", "vicinal.methods._gaussian_process:GaussianProcess", NUMBERS,
+        default=False, citation="rasmussen2006", reference=True,
     ),
 )  # fmt: skip
 
@@ -185,22 +193,24 @@ def choose_methods(
 ) -> tuple[Method, ...]:
     """Return the methods asked for (None: the default ones) after the Euclidean distance.
 
-    ``references`` adds every reference that is made for the task.
+    ``references`` adds the references that are made for the task, but for those too slow to be
+    a default.
 
     Raises
     ------
     ValueError
         For an unknown name, or a method that is not made for the task.
     """
+    defaults = [method for method in list_methods(task) if method.default]
     if names is None:
-        chosen = [method for method in list_methods(task) if method.default]
+        chosen = [method for method in defaults if not method.reference]
     else:
         chosen = [n if isinstance(n, Method) else get_method(n) for n in names]
     unfit = [method.name for method in chosen if task not in method.tasks]
     if unfit:
         fit = ", ".join(method.name for method in list_methods(task))
         raise ValueError(f"{', '.join(unfit)}: not made for {task}. Methods that are: {fit}.")
-    more = [method for method in list_methods(task) if references and method.reference]
+    more = [method for method in defaults if references and method.reference]
     return tuple(
         {method.name: method for method in (get_method(EUCLIDEAN), *chosen, *more)}.values()
     )

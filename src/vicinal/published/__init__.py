@@ -14,6 +14,7 @@
 ``_outcomes``       published beside measured: the difference, within the spread or not
 ``_page``           the results page (``_sections``: two ways to show a table; ``_figures``: how a
                     figure is written)
+``_charts``         the same as bars
 ==================  ============================================================================
 
 Names are imported on first use: listing the tables loads no numerical library.
@@ -24,6 +25,7 @@ from vicinal._lazy import lazy_names
 __getattr__, __all__ = lazy_names(
     __name__,
     {
+        "vicinal.published._charts": "draw_results",
         "vicinal.published._experiments": "Experiment",
         "vicinal.published._figures": "figure measured_figure published_figure signed",
         "vicinal.published._outcomes": "Outcome outcome_record tally",

@@ -25,10 +25,10 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def records_citing(records: Iterable[Record], citations: Iterable[str]) -> list[Record]:
-    """Return the records of experiments that cite one of some works."""
-    wanted = set(citations)
-    names = {e.name for e in published_experiments() if e.citation in wanted}
+def records_citing(records: Iterable[Record], sources: Iterable[str]) -> list[Record]:
+    """Return the records of experiments that cite one of some works, or stand in some tables."""
+    wanted = set(sources)
+    names = {e.name for e in published_experiments() if {e.citation, e.table} & wanted}
     return [record for record in records if record["experiment"] in names]
 
 

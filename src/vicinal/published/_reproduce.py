@@ -87,13 +87,13 @@ def plan_experiments(experiments: Iterable[Experiment], *, quick: bool = False) 
 
     Experiments that differ in k only share a cell where one fit of the method serves every k.
     """
-    shared: dict[str, tuple[Cell, list[Neighbors]]] = {}
+    shared: dict[str, tuple[Cell, list[Any]]] = {}
     for experiment in experiments:
         for cell in experiment_cells(experiment, quick=quick):
             # A key without k names everything else that makes a cell what it is.
             key = record_key(cell, _fit_of(experiment))
             _, ks = shared.setdefault(key, (cell, []))
-            ks.append(experiment.k)
+            ks.append(cell.ks[0])
     # Numbers and names are never mixed: a cell of chosen neighbours has a fit of its own.
     cells = [replace(cell, ks=tuple(sorted(set(ks)))) for cell, ks in shared.values()]
     return sorted(cells, key=_neighborhood)
@@ -117,15 +117,17 @@ def _neighborhood(cell: Cell) -> tuple[str, str, str, int, str, str]:
     setting = cell.setting
     preparation = json.dumps(dict(setting.preparation), sort_keys=True)
     split = json.dumps([setting.protocol, dict(setting.folds)], sort_keys=True)
-    ks = " ".join(f"{k:4}" for k in cell.ks)
+    ks = " ".join(f"{k!s:>4}" for k in cell.ks)
     return setting.source.name, preparation, split, cell.fold, cell.method, ks
 
 
 def experiment_cells(experiment: Experiment, *, quick: bool = False) -> list[Cell]:
-    """Return one cell a fold."""
+    """Return one cell a fold; a model that asks no neighbours has no k."""
     setting = experiment_setting(experiment, quick=quick)
+    learner = learner_of(experiment)
+    k = None if get_method(learner).reference else experiment.k
     return [
-        Cell(setting, fold, learner_of(experiment), (experiment.k,), experiment.parameters)
+        Cell(setting, fold, learner, (k,), experiment.parameters)
         for fold in range(count_folds(setting.protocol, setting.folds))
     ]
 
@@ -156,7 +158,7 @@ def summarise(
     experiment: Experiment, known: Mapping[str, Record], *, quick: bool = False
 ) -> Outcome:
     """Return the outcome of an experiment from the records there are of it."""
-    keys = [record_key(c, experiment.k) for c in experiment_cells(experiment, quick=quick)]
+    keys = [record_key(c, c.ks[0]) for c in experiment_cells(experiment, quick=quick)]
     records = [known[key] for key in keys if key in known]
     done = [record for record in records if record["status"] == "ok"]
     failures = (record["message"] for record in records if record["status"] != "ok")

@@ -5,9 +5,10 @@ is bounded from above by
 
     max_g [ ℓ(g) + Σ_r g_rᵀ f(x_r) ] − Σ_r h_rᵀ f(x_r),                                      (1)
 
-whose gradient in f(x_r) is g_r − h_r. ℓ depends on a sum over bits only: of a triplet on
-m = D(g, g⁺) − D(g, g⁻), of a pair on m = D(g, g'). So the maximum is found exactly: for every bit
-the best entries of g for each share it may have in m, then a table over bits and m.
+whose gradient in f(x_r) is g_r − h_r. ℓ is a hinge [ω m + o]₊ of a sum over bits: of a triplet with
+m = D(g, g⁺) − D(g, g⁻), of a pair with m = D(g, g'). A hinge is the larger of two linear functions
+of m, and the maximum over g of either is found bit by bit: so (1) is exact in time O(c), without
+the table over bits and m that losses of other shapes need.
 """
 
 from __future__ import annotations
@@ -44,53 +45,29 @@ class Violation:
     loss: FloatArray
 
 
-def violate(projected: FloatArray, losses: FloatArray, shares: IntArray) -> Violation:
+def violate(
+    projected: FloatArray, slope: FloatArray, offset: FloatArray, shares: IntArray
+) -> Violation:
     """Return g of (1) for b groups of rows.
 
     Parameters
     ----------
     projected : ndarray of shape (b, rows, c)
         f of the rows of each group.
-    losses : ndarray of shape (b, 2c + 1)
-        ℓ at m = −c..c.
+    slope, offset : ndarray of shape (b,)
+        ω and o of ℓ = [ω m + o]₊.
     shares : int ndarray of shape (2^rows,)
         What a bit adds to m for each choice of its signs, in the order of ``itertools.product``.
-
-    Notes
-    -----
-    Time O(b c²), exact.
     """
-    b, n_rows, c = projected.shape
-    signs = np.array(list(product((-1.0, 1.0), repeat=n_rows)))
+    signs = np.array(list(product((-1.0, 1.0), repeat=projected.shape[1])))
     scores = np.einsum("sr,brc->bcs", signs, projected)
-    best, choice = np.full((b, c, 3), -np.inf), np.zeros((b, c, 3), np.int64)
-    for share in (-1, 0, 1):
-        allowed = np.flatnonzero(shares == share)
-        if len(allowed):
-            place = np.argmax(scores[..., allowed], axis=2)
-            choice[..., share + 1] = allowed[place]
-            best[..., share + 1] = np.take_along_axis(
-                scores[..., allowed], place[..., None], axis=2
-            )[..., 0]
-    table = np.full((b, 2 * c + 3), -np.inf)
-    table[:, c + 1] = 0.0
-    back = np.zeros((c, b, 2 * c + 1), np.int8)
-    for bit in range(c):
-        # m after this bit comes from m + 1, m or m − 1 before it.
-        options = np.stack(
-            [table[:, 1 - s : 2 * c + 2 - s] + best[:, bit, s + 1, None] for s in (-1, 0, 1)]
-        )
-        back[bit] = np.argmax(options, axis=0)
-        table[:, 1:-1] = np.max(options, axis=0)
-    values = table[:, 1:-1] + losses
-    m = np.argmax(values, axis=1)
-    rows = np.arange(b)
-    value, codes = values[rows, m], np.empty((b, n_rows, c))
-    for bit in range(c - 1, -1, -1):
-        share = back[bit, rows, m]
-        codes[:, :, bit] = signs[choice[rows, bit, share]]
-        m = m - (share.astype(np.int64) - 1)
-    return Violation(codes, value - np.abs(projected).sum(axis=(1, 2)))
+    scores += (slope[:, None] * shares)[:, None]
+    place = np.argmax(scores, axis=2)
+    risen = np.take_along_axis(scores, place[..., None], axis=2).sum(axis=(1, 2)) + offset
+    loss = np.maximum(risen - np.abs(projected).sum(axis=(1, 2)), 0.0)
+    own = np.where(projected > 0, 1.0, -1.0)
+    codes = np.where(loss[:, None, None] > 0, np.moveaxis(signs[place], 2, 1), own)
+    return Violation(codes, loss)
 
 
 def triplet_shares() -> IntArray:
@@ -105,7 +82,7 @@ def pair_shares() -> IntArray:
 
 @dataclass
 class PairOrTripletObjective:
-    """The bound (1) of rows and partners drawn for them, and ½ λ ‖parameters‖²."""
+    """The bound (1) of rows and their hardest partners in a step, and ½ λ ‖parameters‖²."""
 
     X: FloatArray
     codes: IntArray
@@ -121,34 +98,37 @@ class PairOrTripletObjective:
         return len(self.X)
 
     def look(self, parameters: FloatArray, epoch: int) -> None:
-        """Look at nothing: partners are drawn at each step."""
+        """Look at nothing: partners are sought at each step."""
 
     def infer(self, parameters: FloatArray, rows: IntArray) -> tuple[IntArray, Violation]:
-        """Draw partners and find the violating codes: (b, rows) and :class:`Violation`."""
-        group, losses, shares = self._draw(rows)
-        projected = self._project(parameters, group)
-        return group, violate(projected, losses, shares)
-
-    def _draw(self, rows: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
-        c = self.layers.widths[-1]
-        m = np.arange(-c, c + 1)
-        alike = self._partners(rows, same=True)
+        """Find partners and violating codes: (b, rows) and :class:`Violation`."""
+        alike, unlike, there = self._partners(parameters, rows)
         if self.loss == "triplet":
-            group = np.stack([rows, alike, self._partners(rows, same=False)], axis=1)
-            losses = np.broadcast_to(np.maximum(m + 1.0, 0), (len(rows), 2 * c + 1))
-            return group, losses, triplet_shares()
-        similar = self.rng.random(len(rows)) < 0.5
-        other = np.where(similar, alike, self._partners(rows, same=False))
-        near, far = np.maximum(m - self.radius + 1, 0.0), np.maximum(self.radius - m + 1, 0.0)
-        return np.stack([rows, other], axis=1), np.where(similar[:, None], near, far), pair_shares()
+            group = np.stack([rows, alike, unlike], axis=1)
+            slope, offset, shares = np.ones(len(rows)), np.ones(len(rows)), triplet_shares()
+        else:
+            similar = self.rng.random(len(rows)) < 0.5
+            group = np.stack([rows, np.where(similar, alike, unlike)], axis=1)
+            slope = np.where(similar, 1.0, -1.0)
+            offset, shares = 1 - slope * self.radius, pair_shares()
+        projected = self._project(parameters, group)
+        return group, violate(projected, slope * there, offset * there, shares)
 
-    def _partners(self, rows: IntArray, same: bool) -> IntArray:
-        """Draw for each row one of its class, or of another; of few draws the first that fits."""
-        drawn = self.rng.integers(self.n_rows, size=(len(rows), 64))
-        fits = (self.codes[drawn] == self.codes[rows][:, None]) == same
-        if same:
-            fits &= drawn != rows[:, None]
-        return drawn[np.arange(len(rows)), np.argmax(fits, axis=1)]
+    def _partners(
+        self, parameters: FloatArray, rows: IntArray
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Return of the rows the farthest of a row's class, the nearest of another, and if so.
+
+        Nearness is that of codes, and one of several equals is drawn.
+        """
+        bits = np.sign(self._project(parameters, rows[None])[0])
+        nearness = bits @ bits.T + self.rng.random((len(rows), len(rows)))
+        same = self.codes[rows][:, None] == self.codes[rows]
+        np.fill_diagonal(same, False)
+        other = self.codes[rows][:, None] != self.codes[rows]
+        alike = np.argmin(np.where(same, nearness, np.inf), axis=1)
+        unlike = np.argmax(np.where(other, nearness, -np.inf), axis=1)
+        return rows[alike], rows[unlike], same.any(axis=1) & other.any(axis=1)
 
     def _project(self, parameters: FloatArray, group: IntArray) -> FloatArray:
         b, n_rows = group.shape
@@ -214,8 +194,9 @@ class HDML(BinaryEncoder):
 
     Notes
     -----
-    Time O(n (P + c²)) an epoch, P the weights. Departures from the paper: Adam with a falling rate
-    instead of momentum, partners drawn anew at each step, a start of Gaussian weights.
+    Time O(n P) an epoch, P the weights. Departures from the paper: Adam with a falling rate
+    instead of momentum, a start of Gaussian weights, and partners that are the hardest of a step's
+    rows: of other draws most teach nothing.
 
     References
     ----------

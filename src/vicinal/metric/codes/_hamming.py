@@ -85,8 +85,9 @@ class HammingMLNG(BinaryEncoder):
     Notes
     -----
     Neighbour sets are sought among the rows of a step, 512 where there are many, so time is linear
-    in the rows. Ties of inference do not occur while codes are relaxed. In search the nearest by
-    Hamming distance are put in order by the asymmetric Hamming distance, and equals by their row.
+    in the rows; they hold k times the share of rows there, one at least. Ties of inference do not
+    occur while codes are relaxed. In search the nearest by Hamming distance are put in order by the
+    asymmetric Hamming distance, and equals by their row.
     Departures from the source: relaxed codes in inference and gradient instead of signs in the
     first and f' in the second, Adam with a falling rate instead of momentum and 1/t, no
     normalisation of the weights, two maps that part slowly, dropout.

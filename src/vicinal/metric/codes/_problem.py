@@ -93,7 +93,8 @@ class HammingObjective:
         squared_distances += np.einsum("ij,ij->i", right, right)
         np.maximum(squared_distances, 0, out=squared_distances)
         np.fill_diagonal(squared_distances, np.inf)
-        k = min(self.options.n_neighbors, max(1, len(rows) - 1))
+        # The k nearest of all rows are about so many of those of a step.
+        k = max(1, round(self.options.n_neighbors * len(rows) / self.n_rows))
         found = new_inferred(len(rows), k)
         codes = self.codes[rows].astype(np.int32)
         labels = np.broadcast_to(codes, squared_distances.shape).copy()
