@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 
 from vicinal import LSH, BinaryIndex, ExactIndex, HammingMLNG, KNNClassifier, load_model, save_model
-from vicinal.metric.codes import Layers
+from vicinal.metric.codes import Layers, _problem
 from vicinal.metric.codes._problem import HammingObjective, HammingOptions
 
 
@@ -58,6 +60,22 @@ def test_the_gradient_is_that_of_finite_differences(relaxation, widths, n_maps):
     direction, step = rng.normal(size=parameters.shape), 1e-6
     slope = mean_loss(parameters + step * direction) - mean_loss(parameters - step * direction)
     assert np.sum(gradient * direction) == pytest.approx(slope / (2 * step), rel=1e-4)
+
+
+@pytest.mark.parametrize(("n_rows", "k", "expected"), [(24, 3, 3), (16, 3, 2), (8, 3, 1),
+                                                       (2, 3, 1), (10, 23, 9)])  # fmt: skip
+def test_sets_of_a_step_hold_its_share_of_the_neighbours(n_rows, k, expected):
+    layers = Layers((4, 8))
+    problem = objective("tanh", layers)
+    problem = replace(problem, options=replace(problem.options, n_neighbors=k))
+    problem.codes[:] = 0  # any set is right, so that both have k rows, and differ in none
+    parameters = layers.draw(2.0, np.random.default_rng(1), np.float64)[None]
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        made = _problem.new_inferred
+        patch.setattr(_problem, "new_inferred", lambda n, k: seen.append(k) or made(n, k))
+        problem.infer(parameters, np.arange(n_rows))
+    assert seen == [expected]
 
 
 def test_hidden_units_left_out_take_no_part_in_the_gradient():

@@ -94,7 +94,8 @@ class HammingObjective:
         np.maximum(squared_distances, 0, out=squared_distances)
         np.fill_diagonal(squared_distances, np.inf)
         # The k nearest of all rows are about so many of those of a step.
-        k = max(1, round(self.options.n_neighbors * len(rows) / self.n_rows))
+        share = round(self.options.n_neighbors * len(rows) / self.n_rows)
+        k = max(1, min(share, len(rows) - 1))
         found = new_inferred(len(rows), k)
         codes = self.codes[rows].astype(np.int32)
         labels = np.broadcast_to(codes, squared_distances.shape).copy()
