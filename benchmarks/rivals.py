@@ -7,7 +7,6 @@ no failure of ours. What is held is that MLNG's error is not the higher one.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -47,11 +46,6 @@ def compare(rows: Rows, name: str, make: Any) -> Case:
     """Fit both with defaults on one thread."""
     train, new, codes, wanted = rows
 
-    def fit(model: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="NCA was fitted on a random")
-            return model.fit(train, codes)
-
     def error(model: Any) -> float:
         database, queries = (train, new) if model is None else map(model.transform, (train, new))
         vote = KNNClassifier(n_neighbors=3).fit(database, codes)
@@ -70,8 +64,8 @@ def compare(rows: Rows, name: str, make: Any) -> Case:
     return Case(
         name=f"MLNG on {len(train):,} × {train.shape[1]}, k=3",
         peer_name=name,
-        ours=lambda: fit(MLNG(n_neighbors=3, random_state=0, n_jobs=1)),
-        peer=lambda: fit(make()),
+        ours=lambda: MLNG(n_neighbors=3, random_state=0, n_jobs=1).fit(train, codes),
+        peer=lambda: make().fit(train, codes),
         warm_up=lambda: [m.fit(train[:600], codes[:600]) for m in (MLNG(max_iter=1), make())],
         check=check,
         limits={"error_ratio": 1.0},

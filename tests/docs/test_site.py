@@ -207,12 +207,15 @@ def test_the_results_page_shows_every_record(site: Path) -> None:
     assert rows >= len(records)
 
 
-def test_the_page_of_gradient_metrics_shows_every_record(site: Path) -> None:
+@pytest.mark.parametrize("name", ["results", "results-gradients", "results-extensions"])
+def test_a_page_of_results_shows_every_record_it_asks_for(site: Path, name: str) -> None:
     from vicinal.published import figure, read_results, records_citing, select_experiments
 
-    page = text_of(site / "results-gradients.html")
-    works = ["trivedi2014egop", "trivedi2018"]
-    for record in records_citing(read_results(DOCS / "results"), works):
+    page = text_of(site / f"{name}.html")
+    asked = re.findall(r"<!-- results ([\w ]+) -->", (DOCS / f"{name}.md").read_text("utf-8"))
+    records = records_citing(read_results(DOCS / "results"), " ".join(asked).split())
+    assert records
+    for record in records:
         (experiment,) = select_experiments([record["experiment"]])
         percent = experiment.unit != "nmse"
         assert figure(record["error_mean"], None, percent=percent) in page

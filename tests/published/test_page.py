@@ -66,6 +66,19 @@ def test_a_variant_is_a_second_measured_column_once_it_has_records() -> None:
     assert alone[3:8] == ["2.32 ± 0.1", "–", "–", "–", "2.30 ± 0.0 (−0.02)"]
 
 
+def test_seconds_stand_beside_the_published_ones_of_their_k() -> None:
+    outcomes = [
+        Outcome(e, (0.02, 0.03), expected=2, fit_cpu_seconds=seconds)
+        for name, seconds in (("lmnn_letter", 2.345), ("mlng_letter", 3.0), ("lmnn_dslr", 0.5))
+        for e in select_experiments([f"trivedi2014_{name}_zscore_*"])
+    ]
+    page = results_markdown(outcome_record(outcome) for outcome in outcomes)
+    assert "Seconds of a fit at k = 7" in page
+    assert "| data set | LMNN | MLNG |" in page
+    assert "| letter | 2.35 (180) | 3 (6657) |" in page
+    assert "| dslr | 0.5 (358) | – |" in page
+
+
 def test_every_record_has_one_row_and_every_table_its_section() -> None:
     picked = [f"trivedi2014:{m}:{d}" for m in ("euclidean", "mlng") for d in ("letter", "isolet")]
     records = records_of(*picked)

@@ -11,6 +11,7 @@ from vicinal import ITML, MMC, RCA
 from vicinal.rivals._constraints import (
     check_pair_labels,
     check_tuples,
+    draw_gaps,
     draw_pairs,
     draw_triplets,
     drop_copies,
@@ -81,3 +82,13 @@ def test_chunks_may_have_any_number():
     chunks = np.arange(30) % 5
     expected = RCA().fit_chunks(X, chunks).components_
     np.testing.assert_array_equal(RCA().fit_chunks(X, chunks + 2**60).components_, expected)
+
+
+def test_many_classes_of_wide_rows_draw_no_more_pairs_than_fit(monkeypatch):
+    X, codes = np.random.default_rng(0).normal(size=(300, 50)), np.repeat(np.arange(100), 3)
+    plenty = draw_gaps(X, codes, None, np.random.default_rng(0))
+    monkeypatch.setattr("vicinal.rivals._constraints.MOST_FEATURES", 5_000)
+    few = draw_gaps(X, codes, None, np.random.default_rng(0))
+    assert max(map(len, few)) <= 100 < min(map(len, plenty))
+    asked = draw_gaps(X, codes, 200, np.random.default_rng(0))
+    assert len(asked[1]) > 150

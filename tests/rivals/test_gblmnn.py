@@ -37,6 +37,23 @@ def test_loss_and_forces_are_those_of_lmnn_over_the_images():
     assert_allclose(2 * forces / 20, slopes, atol=1e-5)
 
 
+def test_pairs_of_some_rows_count_for_those_of_all(monkeypatch):
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(300, 2)), np.sort(rng.integers(0, 2, 300))
+
+    def look(seed):
+        return Boosting(Z.astype(np.float32), Z.copy(), y, GBLMNN(2), seed).look()
+
+    whole, forces = look(0)
+    monkeypatch.setattr("vicinal.rivals._gblmnn.MOST_PAIRS", 8_000)
+    parts = [look(seed) for seed in range(40)]
+    losses = [part[0] for part in parts]
+    assert np.std(losses) > 0
+    assert_allclose(np.mean(losses), whole, rtol=0.03)
+    mean_forces = np.mean([part[1] for part in parts], axis=0)
+    assert np.linalg.norm(mean_forces - forces) < 0.3 * np.linalg.norm(forces)
+
+
 def noisy_circles():
     X, y = make_circles(400, noise=0.1, factor=0.6, random_state=0)
     return np.column_stack([X, np.random.default_rng(0).normal(size=(400, 3))]), y

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from tests.oracles import differences
 
 from vicinal import ITML, KNNClassifier
+from vicinal._kernels._bregman import block_size, project_pairs
 from vicinal.rivals._itml import PairBounds, bregman_projections, factor
 
 
@@ -35,6 +36,31 @@ def test_projections_end_where_the_objective_is_least(gamma):
     M, _ = bregman_projections(np.eye(3), bounds, gamma, 5000, 0.0)
     slopes = differences.gradient(lambda at: objective(at, bounds, gamma), M)
     assert_allclose(slopes + slopes.T, 0, atol=1e-3)
+
+
+def test_blocks_of_pairs_give_what_one_pair_after_another_gives():
+    rng = np.random.default_rng(1)
+    d, n, gamma = 20, 33, 0.7
+    gaps, signs = rng.normal(size=(n, d)), np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    slacks, multipliers, M = np.full(n, 15.0), np.zeros(n), np.eye(d)
+    assert 1 < block_size(d) < n
+    wanted = (M.copy(), slacks.copy(), multipliers.copy())
+    for _ in range(3):
+        project_pairs(M, gaps, signs, slacks, multipliers, gamma)
+        project_one_by_one(*wanted, gaps, signs, gamma)
+    for found, expected in zip((M, slacks, multipliers), wanted, strict=True):
+        assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert (multipliers > 0).any()
+
+
+def project_one_by_one(M, slacks, multipliers, gaps, signs, gamma):
+    for i, v in enumerate(gaps):
+        p = v @ M @ v
+        alpha = min(multipliers[i], signs[i] * gamma / (gamma + 1) * (1 / p - 1 / slacks[i]))
+        beta = signs[i] * alpha / (1 - signs[i] * alpha * p)
+        slacks[i] *= gamma / (gamma + signs[i] * alpha * slacks[i])
+        multipliers[i] -= alpha
+        M += beta * np.outer(M @ v, M @ v)
 
 
 def test_dear_bounds_are_kept_where_they_can_be():

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from vicinal import NCA, KNNClassifier
-from vicinal.rivals._nca import SameClass
+from vicinal.rivals._nca import SameClass, neighbour_shares
 from vicinal.rivals._soft_neighbors import AllPairs
 
 
@@ -93,3 +93,12 @@ def test_bad_settings_are_refused_in_words(settings, words):
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="two classes"):
         NCA().fit([[1.0], [2.0]], [1, 1])
+
+
+def test_rows_too_far_to_count_are_exactly_nothing():
+    squared = np.array([[5.0, 6.0, 45.0, 70.0, 95.0, np.inf]], np.float32)
+    shares = neighbour_shares(squared.copy())
+    wanted = np.exp(5.0 - squared.astype(float))
+    assert_allclose(shares, wanted / wanted.sum(), rtol=1e-6, atol=1e-18)
+    assert not shares[0, 3:].any()
+    assert not neighbour_shares(np.full((1, 3), np.inf)).any()

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
 from vicinal import SCML, KNNClassifier
 from vicinal.rivals._progress import Lines
-from vicinal.rivals._scml import _change, dual_averaging
+from vicinal.rivals._scml import Triplets, dual_averaging
 
 
 def test_steps_come_near_the_least_of_the_objective():
     rng = np.random.default_rng(0)
     basis = np.eye(3)
     near, far = rng.normal(size=(2, 400, 3)) * [[[0.2, 1, 1]], [[1, 1, 1]]]
-    weights = dual_averaging(basis, (near, far), 0.01, 4000, rng, Lines("", 0, 1))
-    change = _change(basis, near, far)
+    points = np.concatenate([np.zeros((1, 3)), near, far])
+    numbers = np.column_stack([np.zeros(400, int), np.arange(1, 401), np.arange(401, 801)])
+    triplets = Triplets(points, numbers)
+    weights = dual_averaging(basis, triplets, 0.01, 4000, rng, Lines("", 0, 1))
+    change = near**2 - far**2
+    np.testing.assert_allclose(triplets.change(basis, np.arange(400)), change)
     size = np.mean(np.abs(change))
 
     def value(w):
@@ -52,3 +58,13 @@ def test_bad_input_is_refused_in_words():
         SCML().fit_triplets(np.zeros((3, 2, 2)))
     with pytest.raises(ValueError, match="n_basis must be at least 1"):
         SCML(0).fit(*load_iris(return_X_y=True))
+
+
+def test_a_fit_holds_no_differences_of_all_triplets():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 300)), rng.integers(0, 3, 1500)
+    tracemalloc.start()
+    SCML(10, max_iter=10, regularization=1e-3, random_state=0).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * X.nbytes  # the triplets' own would be 60 times as large

@@ -80,6 +80,17 @@ def test_batches_that_choose_among_all_rows_add_up_to_the_whole(rows):
     assert_allclose((5 * parts[0][1] + 6 * parts[1][1]) / 11, gradient, rtol=1e-4, atol=1e-6)
 
 
+def test_rows_that_are_not_asked_about_have_no_say(rows):
+    X, y, A = rows
+    some, among = np.array([1, 4, 8]), np.array([0, 1, 3, 8, 9])
+    clean = soft_loss(SameClass(y), X, A, some, among)
+    spoilt = X.copy()
+    spoilt[[2, 5, 6, 7, 10]] = np.nan
+    assert_allclose(soft_loss(SameClass(y), spoilt, A, some, among)[1], clean[1], rtol=1e-12)
+    wanted = differences.gradient(lambda at: soft_loss(SameClass(y), X, at, some, among)[0], A)
+    assert_allclose(clean[1], wanted, rtol=1e-5, atol=1e-8)
+
+
 def test_blocks_give_what_one_block_gives(rows, monkeypatch):
     X, y, A = rows
     whole = AllPairs(X, SameClass(y))(A)
@@ -91,7 +102,8 @@ def test_blocks_give_what_one_block_gives(rows, monkeypatch):
 
 def test_a_row_is_not_its_own_neighbour_among_drawn_ones(rows):
     X, _, A = rows
-    squared = pair_distances(X @ A.T, np.array([7, 2]), np.array([0, 2, 5]))
+    queries, references = np.array([7, 2]), np.array([0, 2, 5])
+    squared = pair_distances(X[queries] @ A.T, X[references] @ A.T, queries, references)
     assert_allclose(np.isinf(squared), [[False] * 3, [False, True, False]])
     loss, gradient = soft_loss(SameClass(np.arange(11)), X, A, np.array([3]), np.array([3]))
     assert loss == 1
@@ -102,6 +114,7 @@ def test_a_row_is_not_its_own_neighbour_among_drawn_ones(rows):
 def test_a_start_is_scaled_to_see_so_many_neighbours(size):
     X = size * np.random.default_rng(0).normal(size=(200, 5))
     A = scale_to_perplexity(np.eye(5), X, 10.0, 0)
-    squared = pair_distances(X @ A.T, np.arange(200), np.arange(200))
+    mapped, every = X @ A.T, np.arange(200)
+    squared = pair_distances(mapped, mapped, every, every)
     squared -= squared.min(axis=1, keepdims=True)
     assert_allclose(np.exp(_entropy(squared, 1.0)), 10, rtol=1e-3)

@@ -23,7 +23,9 @@ def project_pairs(
 
         ξ ← γξ / (γ + δαξ),   λ ← λ − α,   M ← M + β M v vᵀ M,
 
-    which makes the new distance 1/(1/p − δα) equal to the new ξ where λ allows it.
+    which makes the new distance 1/(1/p − δα) equal to the new ξ where λ allows it. M is read and
+    written once a block of pairs: Mv is the product with M as it was before the block, plus what
+    the projections within it have added.
 
     Parameters
     ----------
@@ -37,29 +39,44 @@ def project_pairs(
         ξ and λ.
     gamma : float
     """
-    d = metric.shape[0]
-    image, step = np.empty(d), gamma / (gamma + 1)
-    for x in range(gaps.shape[0]):
-        v = gaps[x]
-        squared_distance = 0.0
-        for a in range(d):
+    step = gamma / (gamma + 1)
+    size = block_size(metric.shape[0])
+    for first in range(0, gaps.shape[0], size):
+        block = gaps[first : first + size]
+        images = np.dot(block, metric)
+        betas = np.zeros(len(block))
+        for x in range(len(block)):
+            _catch_up(images, betas, block[x], x)
+            pair = first + x
+            squared_distance = np.sum(images[x] * block[x])
+            if not squared_distance > 0.0:
+                continue
+            sign = signs[pair]
+            change = sign * step * (1 / squared_distance - 1 / slacks[pair])
+            alpha = min(multipliers[pair], change)
+            shrink = 1 - sign * alpha * squared_distance
+            if alpha == 0.0 or not shrink > 0.0:
+                continue
+            betas[x] = sign * alpha / shrink
+            slacks[pair] = gamma * slacks[pair] / (gamma + sign * alpha * slacks[pair])
+            multipliers[pair] -= alpha
+        metric += np.dot(np.ascontiguousarray(images.T), betas.reshape(-1, 1) * images)
+
+
+@njit(cache=True, nogil=True)
+def block_size(d: int) -> int:
+    """Return for how many pairs catching up costs about as much as their products with M."""
+    return max(1, min(64, d // 4))
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _catch_up(images: FloatArray, betas: FloatArray, v: FloatArray, x: int) -> None:
+    """Make image x that of M after the projections of the pairs before it in its block."""
+    for i in range(x):
+        if betas[i] != 0.0:
             total = 0.0
-            for b in range(d):
-                total += metric[a, b] * v[b]
-            image[a] = total
-            squared_distance += total * v[a]
-        if not squared_distance > 0.0:
-            continue
-        sign = signs[x]
-        change = sign * step * (1 / squared_distance - 1 / slacks[x])
-        alpha = min(multipliers[x], change)
-        shrink = 1 - sign * alpha * squared_distance
-        if alpha == 0.0 or not shrink > 0.0:
-            continue
-        beta = sign * alpha / shrink
-        slacks[x] = gamma * slacks[x] / (gamma + sign * alpha * slacks[x])
-        multipliers[x] -= alpha
-        for a in range(d):
-            scaled = beta * image[a]
-            for b in range(d):
-                metric[a, b] += scaled * image[b]
+            for a in range(len(v)):
+                total += images[i, a] * v[a]
+            total *= betas[i]
+            for a in range(len(v)):
+                images[x, a] += total * images[i, a]

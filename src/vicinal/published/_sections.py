@@ -39,7 +39,28 @@ def lines_section(table: Table, pairs: Sequence[Pair]) -> str:
     titles = sorted({(e.method, e.variant, column_title(e)) for e, _ in pairs})
     told = [f"Printed in {_place(table)}.", *_counts(pairs, [title for *_, title in titles])]
     heads = (*HEADS, *(f"measured, {variant}" for variant in variants), RIVAL)
-    return _section(table, told, heads, [_line_cells(line, variants) for line in lines.values()])
+    cells = [_line_cells(line, variants) for line in lines.values()]
+    return "\n\n".join([_section(table, told, heads, cells), *_times(pairs)])
+
+
+def _times(pairs: Sequence[Pair]) -> list[str]:
+    """Show seconds of a fit where the source prints some: a line a data set, a column a method."""
+    timed = [
+        (e, record)
+        for e, record in pairs
+        if e.seconds is not None and record["fit_cpu_seconds"] is not None
+    ]
+    if not timed:
+        return []
+    columns = list(dict.fromkeys(column_title(e) for e, _ in timed))
+    rows: dict[str, dict[str, str]] = {}
+    for experiment, record in sorted(timed, key=lambda pair: pair[0].dataset):
+        cell = f"{record['fit_cpu_seconds']:.3g} ({experiment.seconds:.0f})"
+        rows.setdefault(experiment.dataset, {})[column_title(experiment)] = cell
+    k = timed[0][0].k
+    told = f"Seconds of a fit at k = {k}: CPU-seconds measured, the published in brackets."
+    cells = [[name, *(row.get(column, ABSENT) for column in columns)] for name, row in rows.items()]
+    return [told, _lines(("data set", *columns), cells)]
 
 
 def matrix_section(table: Table, pairs: Sequence[Pair]) -> str:
@@ -61,9 +82,12 @@ def matrix_section(table: Table, pairs: Sequence[Pair]) -> str:
 def _section(
     table: Table, told: Iterable[str], heads: Sequence[str], cells: Iterable[Sequence[str]]
 ) -> str:
+    return "\n".join([f"## {table.title}", "", " ".join(told), "", _lines(heads, cells)])
+
+
+def _lines(heads: Sequence[str], cells: Iterable[Sequence[str]]) -> str:
     rule = ["---" if head in WORDS else "---:" for head in heads]
-    lines = ["| " + " | ".join(line) + " |" for line in (heads, rule, *cells)]
-    return "\n".join([f"## {table.title}", "", " ".join(told), "", *lines])
+    return "\n".join("| " + " | ".join(line) + " |" for line in (heads, rule, *cells))
 
 
 def _place(table: Table) -> str:

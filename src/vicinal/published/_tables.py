@@ -201,13 +201,19 @@ def _experiment(fields: Fields, own: Fields, table: str, column: str, row: Row) 
         unit=fields["unit"],
         others={name: figure[0] for name, figure in row.figures.items() if name != printed},
         view=fields.get("view", {}),
-        seconds=own.get("seconds", {}).get(row.dataset),
+        seconds=_seconds(fields, own, row),
         variant=own.get("variant", ""),
         title=own.get("title", ""),
     )
     ending = f"k{row.k}" if isinstance(row.k, int) else row.k
     words = (experiment.citation, experiment.label, row.dataset, fields.get("word"), ending)
     return replace(experiment, name="_".join(word for word in words if word))
+
+
+def _seconds(fields: Fields, own: Fields, row: Row) -> float | None:
+    """Return the published running time, which belongs to one k where the table says to which."""
+    of_row = fields.get("seconds_k", row.k) == row.k
+    return own.get("seconds", {}).get(row.dataset) if of_row else None
 
 
 def _by_size(experiment: Experiment) -> Iterator[Experiment]:

@@ -18,6 +18,8 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import FLOATS
 from vicinal.rivals._labelled import LabelledRows, frame_rows
 
+# Numbers in the differences of drawn pairs, of which learners hold several copies.
+MOST_FEATURES = 2**23
 _WORDS = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 
 
@@ -123,10 +125,12 @@ def draw_gaps(
 ) -> tuple[FloatArray, FloatArray]:
     """Return differences of rows in drawn pairs alike, and in pairs not alike.
 
-    Where no number is given there are 20 R² pairs of either kind, and no more than 20 a row.
+    Where no number is given there are 20 R² pairs of either kind, no more than 20 a row, and no
+    more than have 2²³ features together (64 MB).
     """
     usual = 20 * min((int(codes.max()) + 1) ** 2, len(X))
-    pairs = draw_pairs(codes, n_pairs or usual, rng)
+    most = max(1, MOST_FEATURES // X.shape[1])
+    pairs = draw_pairs(codes, n_pairs or min(usual, most), rng)
     near, far = (X[p[:, 0]] - X[p[:, 1]] for p in (pairs.alike, pairs.apart))
     return near, far
 

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 # Trees between searches for impostors, which look so much farther, in squared distance.
 SEARCH_EVERY, REACH = 10, 1.5
-# Pairs held, eight bytes each; where there are more, those of some rows are, until the next search.
+# Pairs held, eight bytes each; where there are more, those of some rows are until the next search,
+# and count for all.
 MOST_PAIRS = 2 * 10**7
 # Features a tree's questions are chosen among, at most; more would not be looked through in time.
 MOST_FEATURES = 32
@@ -280,6 +281,7 @@ class Boosting:
         k = min(settings.n_neighbors or 3, len(labels) - 1)
         self.targets = target_neighbors(self.mapped, self.classes, k, self.n_threads)
         self.pairs: list[IntArray] = []
+        self.share = 1.0  # of the rows that push, those whose pairs are held
         self.losses: list[float] = []
         self.step = 1.0
 
@@ -310,10 +312,12 @@ class Boosting:
         reach = REACH * self._margins(self.mapped).max(axis=1)
         rows = np.flatnonzero(reach > 0).astype(np.int32)
         self.pairs, total = self._search(rows, reach)
+        self.share = 1.0
         if total > MOST_PAIRS:
             kept = max(1, int(len(rows) * MOST_PAIRS / total))
             some = np.sort(self.rng.permutation(rows)[:kept])
             self.pairs, _ = self._search(some, reach)
+            self.share = kept / len(rows)
         return self.loss_of(self.mapped)
 
     def _search(self, rows: IntArray, reach: FloatArray) -> tuple[list[IntArray], int]:
@@ -333,10 +337,11 @@ class Boosting:
         active, forces = np.zeros(margins.shape), np.zeros_like(mapped)
         nobody, mu = np.zeros(len(mapped), bool), self.settings.regularization
         pushed = sum(push(mapped, some, nobody, margins, active, forces) for some in self.pairs)
-        forces *= mu
-        pull(mapped, self.targets, (1 - mu) + mu * active, forces)
+        weight = mu / self.share
+        forces *= weight
+        pull(mapped, self.targets, (1 - mu) + weight * active, forces)
         pulled = (margins - 1.0)[self.targets >= 0].sum()
-        return ((1 - mu) * pulled + mu * pushed) / len(mapped), forces
+        return ((1 - mu) * pulled + weight * pushed) / len(mapped), forces
 
     def _margins(self, mapped: FloatArray) -> FloatArray:
         squared_distances = np.empty(self.targets.shape)

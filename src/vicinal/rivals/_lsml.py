@@ -44,7 +44,7 @@ class LSML(MetricLearner):
         λ, for distances whose mean square under the prior is 1.
     n_constraints : int or None
         Quadruplets drawn by :meth:`fit`: a pair of one class and a pair of two. None is 20 R² for
-        R classes, but no more than 20 for each row.
+        R classes, but no more than 20 for each row and 64 MB of differences.
     max_iter : int, default=200
     tol : float, default=1e-6
     random_state : int, RandomState or None

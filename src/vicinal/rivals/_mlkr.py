@@ -196,14 +196,14 @@ class TargetRows:
 
     def predict(self, components: FloatArray, queries: FloatArray) -> FloatArray:
         """Return the kernel regression of other rows (m, r) by these."""
-        mapped = np.concatenate([queries, self.X]) @ components.T
-        m = len(queries)
-        references = np.arange(m, len(mapped))
+        points, wanted = self.X @ components.T, queries @ components.T
+        others = np.arange(len(queries), len(queries) + len(points))  # none is a query itself
         step = max(1, 2**20 // len(self.X))
         parts = []
-        for first in range(0, m, step):
-            some = np.arange(first, min(first + step, m))
-            parts.append(neighbour_shares(pair_distances(mapped, some, references)) @ self.y)
+        for first in range(0, len(queries), step):
+            some = np.arange(first, min(first + step, len(queries)))
+            squared = pair_distances(wanted[some], points, some, others)
+            parts.append(neighbour_shares(squared) @ self.y)
         return np.concatenate(parts)
 
 

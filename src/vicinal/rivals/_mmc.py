@@ -43,7 +43,7 @@ class MMC(MetricLearner):
         in which pairs alike happen not to differ is given all the weight.
     n_constraints : int or None
         Pairs of each kind drawn by :meth:`fit`; None is 20 R² for R classes, but no more than 20
-        for each row.
+        for each row and 64 MB of differences.
     max_iter : int, default=100
     tol : float, default=1e-5
     random_state : int, RandomState or None

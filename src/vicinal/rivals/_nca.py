@@ -41,6 +41,8 @@ FEW_ROWS = 1000
 PERPLEXITY = 10.0
 # Adam's first rate, in sizes of the start's entries.
 RATE = 0.1
+# Weights below exp(−CUT) of the nearest row's add nothing in double precision.
+CUT = 44.0
 
 
 @dataclass(frozen=True)
@@ -218,10 +220,15 @@ class SameClass:
 
 
 def neighbour_shares(squared_distances: FloatArray) -> FloatArray:
-    """Return p_ij ∝ exp(−D_ij), row by row; D is overwritten. A row with no neighbour has zeros."""
+    """Return p_ij ∝ exp(−D_ij), row by row; D is overwritten. A row with no neighbour has zeros.
+
+    A weight below e⁻⁴⁴ of the nearest row's counts as zero.
+    """
     nearest = squared_distances.min(axis=1, keepdims=True)
     nearest[~np.isfinite(nearest)] = 0.0
     np.subtract(nearest, squared_distances, out=squared_distances)
+    # Products of numbers too small to be normal would take most of the time.
+    np.copyto(squared_distances, -np.inf, where=squared_distances < -CUT)
     shares: FloatArray = np.exp(squared_distances, out=squared_distances)
     totals = shares.sum(axis=1, keepdims=True)
     shares /= np.where(totals > 0, totals, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -152,11 +153,13 @@ class SCML(MetricLearner):
         self.settings_ = {}
         with one_blas_thread():
             rows, ends = frame_tuples(triplets)
-            near, far = (ends[:, 0] - ends[:, place] for place in (1, 2))
             basis = self._given_basis(rows.frame)
             if basis is None:
+                near, far = (ends[:, 0] - ends[:, place] for place in (1, 2))
                 basis = difference_basis(near, far, self.n_basis, rng)
-            components = self._weigh(basis, (near, far), self.regularization_, rng, self.verbose)
+            numbers = np.arange(3 * len(ends)).reshape(-1, 3)
+            known = Triplets(ends.reshape(-1, ends.shape[2]), numbers)
+            components = self._weigh(basis, known, self.regularization_, rng, self.verbose)
         self.components_ = rows.frame.fold(components).astype(triplets.dtype, copy=False)
         return self
 
@@ -190,26 +193,41 @@ class SCML(MetricLearner):
         triplets = near_triplets(rows, min(self._k(), rows.n_rows - 1), self.n_impostors, rng)
         if not len(triplets):
             return rows.frame.plain(rows.X.shape[1])
-        near = rows.X[triplets[:, 0]] - rows.X[triplets[:, 1]]
-        far = rows.X[triplets[:, 0]] - rows.X[triplets[:, 2]]
-        return self._weigh(basis, (near, far), beta, rng, verbose)
+        return self._weigh(basis, Triplets(rows.X, triplets), beta, rng, verbose)
 
     def _weigh(
         self,
         basis: FloatArray,
-        gaps: tuple[FloatArray, FloatArray],
+        triplets: Triplets,
         beta: float,
         rng: np.random.Generator,
         verbose: int,
     ) -> FloatArray:
         lines = Lines("SCML", verbose, self.max_iter)
-        weights = dual_averaging(basis, gaps, beta, self.max_iter, rng, lines)
+        weights = dual_averaging(basis, triplets, beta, self.max_iter, rng, lines)
         self.basis_weights_, self.n_iter_ = weights, self.max_iter
         if not weights.any():
             return np.eye(basis.shape[1])
         used = weights > 0
         scaled = np.sqrt(weights[used])[:, None] * basis[used]
         return scaled if used.sum() <= basis.shape[1] else factor(scaled.T @ scaled)
+
+
+@dataclass(frozen=True)
+class Triplets:
+    """Rows (n, d), and numbers (T, 3) of rows that are to be nearer to the second than the third.
+
+    Differences are made of those asked for only: all of them would take many times the rows' room.
+    """
+
+    X: FloatArray
+    numbers: IntArray
+
+    def change(self, basis: FloatArray, some: IntArray) -> FloatArray:
+        """Return by how much each rank-one metric has targets farther than impostors, (t, B)."""
+        first, second, third = (self.X[self.numbers[some, place]] for place in range(3))
+        change: FloatArray = ((first - second) @ basis.T) ** 2 - ((first - third) @ basis.T) ** 2
+        return change
 
 
 def local_discriminants(
@@ -279,7 +297,7 @@ def near_triplets(
 
 def dual_averaging(
     basis: FloatArray,
-    gaps: tuple[FloatArray, FloatArray],
+    triplets: Triplets,
     beta: float,
     n_steps: int,
     rng: np.random.Generator,
@@ -293,22 +311,21 @@ def dual_averaging(
     Parameters
     ----------
     basis : ndarray of shape (B, d)
-    gaps : tuple of two ndarrays of shape (T, d)
-        Differences of the first rows of triplets to the second, and to the third.
+    triplets : Triplets
     beta : float
     n_steps : int
     rng : Generator
     lines : Lines
     """
-    near, far = gaps
-    probe = rng.integers(0, len(near), min(len(near), 1000))
+    n = len(triplets.numbers)
+    probe = rng.integers(0, n, min(n, 1000))
     # Units in which impostors are as far beyond targets as the margin, if all weights were 1/B.
-    size = np.mean(np.abs(_change(basis, near[probe], far[probe]))) or 1.0
+    size = np.mean(np.abs(triplets.change(basis, probe))) or 1.0
     total, squares = np.zeros(len(basis)), np.full(len(basis), 1e-12)
     weights, mean, n_kept = np.zeros(len(basis)), np.zeros(len(basis)), 0
     for step in range(1, n_steps + 1):
-        rows = rng.integers(0, len(near), min(BATCH, len(near)))
-        change = _change(basis, near[rows], far[rows]) / size
+        rows = rng.integers(0, n, min(BATCH, n))
+        change = triplets.change(basis, rows) / size
         hinge = 1.0 + change @ weights
         gradient = change[hinge > 0].sum(axis=0) / len(rows)
         total += gradient
@@ -322,9 +339,3 @@ def dual_averaging(
     mean /= max(1, n_kept)
     mean[mean < 1e-6 * mean.max(initial=0.0)] = 0.0
     return mean / size
-
-
-def _change(basis: FloatArray, near: FloatArray, far: FloatArray) -> FloatArray:
-    """Return by how much each rank-one metric has targets farther than impostors, (T, B)."""
-    change: FloatArray = (near @ basis.T) ** 2 - (far @ basis.T) ** 2
-    return change

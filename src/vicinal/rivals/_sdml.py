@@ -54,7 +54,7 @@ class SDML(MetricLearner):
         λ, for features of unit variance.
     n_constraints : int or None
         Pairs of each kind drawn by :meth:`fit`; None is 20 R² for R classes, but no more than 20
-        for each row.
+        for each row and 64 MB of differences.
     max_iter : int, default=100
     tol : float, default=1e-4
     random_state : int, RandomState or None

@@ -37,15 +37,14 @@ class Rule(Protocol):
 
 
 def pair_distances(
-    mapped: FloatArray, queries: IntArray, references: IntArray, points: FloatArray | None = None
+    wanted: FloatArray, points: FloatArray, queries: IntArray, references: IntArray
 ) -> FloatArray:
-    """Return squared distances (b, m) of rows, inf where a row meets itself.
+    """Return squared distances (b, m) of mapped rows, inf where a row meets itself.
 
-    ``references`` ascend; ``points`` are their mapped rows where these are at hand.
+    ``queries`` (b,) and ``references`` (m,), which ascend, are the numbers of the rows whose maps
+    are ``wanted`` (b, p) and ``points`` (m, p).
     """
-    points = mapped[references] if points is None else points
-    wanted = mapped[queries]
-    squared = wanted @ points.T
+    squared: FloatArray = wanted @ points.T
     squared *= -2
     squared += np.einsum("ij,ij->i", points, points)
     squared += np.einsum("ij,ij->i", wanted, wanted)[:, None]
@@ -61,6 +60,8 @@ def soft_loss(
 ) -> tuple[float, FloatArray]:
     """Return the summed loss of some rows that choose among others, and (1).
 
+    Rows that are neither cost nothing.
+
     Parameters
     ----------
     rule : Rule
@@ -71,23 +72,22 @@ def soft_loss(
     references : int ndarray of shape (m,)
         Ascending.
     """
-    mapped = X @ components.T
-    points = mapped[references]
-    forces = np.zeros_like(mapped)
-    pulled, loss = np.zeros_like(points), 0.0
-    degrees = np.zeros(len(points), X.dtype)
+    known = X[references]
+    points = known @ components.T
+    pulled, degrees = np.zeros_like(points), np.zeros(len(points), X.dtype)
+    gradient, loss = np.zeros((len(components), X.shape[1]), X.dtype), 0.0
     step = max(1, BLOCK // len(references))
     for first in range(0, len(queries), step):
         rows = queries[first : first + step]
-        squared = pair_distances(mapped, rows, references, points)
-        losses, weights = rule(squared, rows, references)
+        asked = X[rows]
+        wanted = asked @ components.T
+        losses, weights = rule(pair_distances(wanted, points, rows, references), rows, references)
         loss += float(losses.sum(dtype=np.float64))
-        forces[rows] += weights.sum(axis=1)[:, None] * mapped[rows] - weights @ points
+        gradient += (weights.sum(axis=1)[:, None] * wanted - weights @ points).T @ asked
         degrees += weights.sum(axis=0)
-        pulled -= weights.T @ mapped[rows]
-    forces[references] += pulled + degrees[:, None] * points
-    gradient: FloatArray = 2 * forces.T @ X
-    return loss, gradient
+        pulled -= weights.T @ wanted
+    gradient += (pulled + degrees[:, None] * points).T @ known
+    return loss, 2 * gradient
 
 
 class AllPairs:
@@ -183,17 +183,16 @@ def scale_to_perplexity(
     sees its nearest alone and nothing can be learned; too small, and it sees all alike.
     """
     rng = np.random.default_rng(seed)
-    mapped = X @ start.T
     references = np.sort(rng.permutation(len(X))[:PROBED])
     queries = rng.permutation(references)[:PROBES]
-    squared = pair_distances(mapped, queries, references)
+    squared = pair_distances(X[queries] @ start.T, X[references] @ start.T, queries, references)
     wanted = np.log(min(perplexity, max(1.0, (len(references) - 1) / 2)))
     squared -= squared.min(axis=1, keepdims=True)
     typical = np.median(squared[np.isfinite(squared)])
     if not typical > 0:
         return start
     low, high = np.log(1e-6 / typical), np.log(1e9 / typical)
-    for _ in range(40):
+    for _ in range(24):  # to two millionths of the scale
         middle = (low + high) / 2
         low, high = (middle, high) if _entropy(squared, np.exp(middle)) > wanted else (low, middle)
     scaled: FloatArray = start * np.exp(low / 2)
@@ -204,5 +203,5 @@ def _entropy(squared: FloatArray, scale: float) -> float:
     """Return the mean entropy of p ∝ exp(−scale · D), the least distance of each row being 0."""
     weights = np.exp(-scale * squared)
     totals = weights.sum(axis=1)
-    finite = np.where(np.isfinite(squared), squared, 0.0)
-    return float(np.mean(np.log(totals) + scale * (weights * finite).sum(axis=1) / totals))
+    finite = np.where(weights > 0, squared, 0.0)
+    return float(np.mean(np.log(totals) + scale * np.einsum("ij,ij->i", weights, finite) / totals))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -70,12 +71,11 @@ def test_sets_of_a_step_hold_its_share_of_the_neighbours(n_rows, k, expected):
     problem = replace(problem, options=replace(problem.options, n_neighbors=k))
     problem.codes[:] = 0  # any set is right, so that both have k rows, and differ in none
     parameters = layers.draw(2.0, np.random.default_rng(1), np.float64)[None]
-    seen = []
     with pytest.MonkeyPatch.context() as patch:
-        made = _problem.new_inferred
-        patch.setattr(_problem, "new_inferred", lambda n, k: seen.append(k) or made(n, k))
+        spy = Mock(wraps=_problem.new_inferred)
+        patch.setattr(_problem, "new_inferred", spy)
         problem.infer(parameters, np.arange(n_rows))
-    assert seen == [expected]
+    spy.assert_called_once_with(n_rows, expected)
 
 
 def test_hidden_units_left_out_take_no_part_in_the_gradient():
