@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from vicinal._disguises import refuse_long_whole_numbers, refuse_masked
 from vicinal._types import AnyArray, FloatArray
+from vicinal.rows import refuse_long_whole_numbers, refuse_masked
 
 DEFAULT_BLOCK_SIZE = 1024
 

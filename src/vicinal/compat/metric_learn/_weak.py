@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
 from vicinal import rivals
-from vicinal._disguises import read_numbers, refuse_long_whole_numbers
 from vicinal._types import AnyArray, FloatArray
+from vicinal._validation import read_numbers
 from vicinal.compat.metric_learn._base import (
     MahalanobisMixin,
     PointsLearner,
@@ -27,6 +27,7 @@ from vicinal.compat.metric_learn._starts import (
     prior_metric,
     renamed,
 )
+from vicinal.rows import refuse_long_whole_numbers
 
 
 def _points(tuples: FloatArray) -> FloatArray:

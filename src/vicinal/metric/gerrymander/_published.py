@@ -17,23 +17,15 @@ from typing import Any
 from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
-from vicinal._types import AnyArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_auto,
-    check_choice,
-    check_classification_input,
-    check_costs,
-    check_neighbors,
-    check_positive,
-    check_whole,
-)
-from vicinal.metric._base import MetricLearner
-from vicinal.metric.descent import Descent, InverseTime, Progress, Rule, make_frame
-from vicinal.metric.gerrymander._options import USUAL_NEIGHBORS, Options, scale_costs
+from vicinal._validation import check_auto, check_choice, check_costs, check_positive, check_whole
+from vicinal.metric.descent import Descent, InverseTime, Progress, Rule, enter_frame, make_frame
+from vicinal.metric.gerrymander._options import Options, scale_costs
 from vicinal.metric.gerrymander._problem import LinearProblem, LinearSetting
+from vicinal.metric.learner import MetricLearner
+from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import learn
 from vicinal.metric.starts import Start
+from vicinal.rows import Rows, usual_neighbors
 
 # C n to choose from, in the unit that makes the first step the size of the margin.
 GRID = (0.001, 0.01, 0.1, 1.0, 10.0)
@@ -51,7 +43,7 @@ class PublishedProblem(LinearProblem):
         """Return the starts and weights left open: λ = 1/(C n) on half the squared norm."""
         names = ("relieff", "zeros") if self.options.init == "auto" else (self.options.init,)
         scale = self._metric_unit((self.options.seed,)) ** 2
-        weights = [c * scale for c in GRID] if self.C is None else [self.C * self.n_rows]
+        weights = [c * scale for c in GRID] if self.C is None else [self.C * self.rows.n_rows]
         return [
             LinearSetting(Start(name), 1.0, 0.5 / weight) for weight in weights for name in names
         ]
@@ -75,7 +67,7 @@ class PublishedMLNG(MetricLearner):
     Parameters
     ----------
     n_neighbors : int or None
-        k; None follows the predictor the metric stands in, and is 3 where there is none.
+        k; None follows the predictor the metric stands in, and is 5 where there is none.
     C : float or "auto"
         "auto" chooses on one split of 75 and 25 % of the rows.
     init : {"auto", "zeros", "relieff", "identity"}
@@ -127,34 +119,30 @@ class PublishedMLNG(MetricLearner):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def fit(self, X: AnyArray, y: AnyArray) -> PublishedMLNG:
-        """Learn the metric of rows X (n, d) with classes y (n,)."""
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1)."""
         C = check_auto("C", self.C, check_positive)
-        options = self._options(len(X))
+        options = self._options(rows)
         with one_blas_thread():
-            frame = make_frame(X)
-            problem = PublishedProblem(frame.enter(X), codes, frame, options, C=C)
+            framed = enter_frame(rows, make_frame(rows.X))
+            problem = PublishedProblem(framed, options, C=C)
             learned = learn(problem, options.seed, self._watch, most_splits=1)
-        self.components_ = frame.fold(learned.components).astype(X.dtype, copy=False)
         self.init_ = learned.setting["init"]
-        self.C_ = 0.5 / (learned.setting["regularization"] * len(X))
+        self.C_ = 0.5 / (learned.setting["regularization"] * rows.n_rows)
         self.settings_ = learned.tried
         self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
-        return self
+        return framed.frame.maps(learned.components.astype(rows.X.dtype, copy=False))
 
-    def _options(self, n_rows: int) -> Options:
+    def _options(self, rows: Rows) -> Options:
         check_choice("init", self.init, ("auto", "zeros", "relieff", "identity"))
-        k = USUAL_NEIGHBORS if self.n_neighbors is None else self.n_neighbors
         return Options(
-            n_neighbors=check_neighbors(k, n_rows - 1),
+            n_neighbors=usual_neighbors(self.n_neighbors, rows.n_rows - 1),
             n_components=None,
             solver="psd",
             init=self.init,
             regularizer="frobenius",
             regularization=None,
-            costs=scale_costs(check_costs(self.costs, len(self.classes_))),
+            costs=scale_costs(check_costs(self.costs, len(rows.classes.names))),
             learning_rate=1.0,
             max_iter=check_whole("max_iter", self.max_iter),
             tol=0.0,
