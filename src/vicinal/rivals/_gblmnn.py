@@ -24,7 +24,7 @@ from vicinal.metric import MetricLearner
 from vicinal.metric.candidates import order_by_class
 from vicinal.metric.descent import make_frame
 from vicinal.metric.selection import inner_splits
-from vicinal.rivals._impostors import search_pairs
+from vicinal.pairs import search_pairs
 from vicinal.rivals._labelled import PATIENCE, LabelledRows
 from vicinal.rivals._large_margin import pull, target_neighbors
 from vicinal.rivals._lmnn import LMNN

@@ -16,6 +16,7 @@ from vicinal._validation import (
 from vicinal.metric import MetricLearner
 from vicinal.metric.descent import Frame, Listener, make_frame
 from vicinal.metric.starts import principal_map
+from vicinal.pairs import pair_distances
 from vicinal.rivals._labelled import choose_held_out
 from vicinal.rivals._nca import (
     PERPLEXITY,
@@ -26,7 +27,7 @@ from vicinal.rivals._nca import (
     soft_options,
 )
 from vicinal.rivals._progress import Lines
-from vicinal.rivals._soft_neighbors import pair_distances, scale_to_perplexity
+from vicinal.rivals._soft_neighbors import scale_to_perplexity
 
 INITS = ("auto", "identity", "pca")
 # Rows up to which all pairs are looked at. Errors of regression are smooth in the map, and worth

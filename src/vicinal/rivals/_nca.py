@@ -21,11 +21,11 @@ from vicinal._validation import (
 from vicinal.metric import MetricLearner
 from vicinal.metric.descent import Listener, minimise
 from vicinal.metric.starts import Start, check_map
+from vicinal.pairs import Rule
 from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._soft_neighbors import (
     AllPairs,
-    Rule,
     SampledPairs,
     descend_sampled,
     scale_to_perplexity,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from vicinal.index._filter import choose_centre, fits_float32, query_side, row_side
+from vicinal.pairs._filter import choose_centre, fits_float32, query_side, row_side
 
 
 def exact_squared_distance(q, y):
