@@ -19,7 +19,7 @@ from vicinal.pairs._classes import (
     shortlists,
     squared_distances_to,
 )
-from vicinal.pairs._filter import RowSide, folded_slack
+from vicinal.pairs._filter import RowSide, absolute_slack, folded_slack
 from vicinal.pairs._margin import search_pairs
 from vicinal.pairs._nearest import (
     BLOCK_SIZE,
@@ -32,6 +32,7 @@ from vicinal.pairs._nearest import (
 from vicinal.pairs._products import (
     centred_float32,
     distance_blocks,
+    fold_queries,
     fold_rows,
     product_blocks,
     rounded_squared_distances,
@@ -45,10 +46,12 @@ __all__ = [
     "Database",
     "RowSide",
     "Rule",
+    "absolute_slack",
     "candidate_limits",
     "centred_float32",
     "choose_unit",
     "distance_blocks",
+    "fold_queries",
     "fold_rows",
     "folded_slack",
     "in_units",

@@ -16,7 +16,7 @@ from vicinal._validation import (
 from vicinal.metric import MetricLearner
 from vicinal.metric.descent import Frame, Listener, make_frame
 from vicinal.metric.starts import principal_map
-from vicinal.pairs import pair_distances
+from vicinal.pairs import distance_blocks
 from vicinal.rivals._labelled import choose_held_out
 from vicinal.rivals._nca import (
     PERPLEXITY,
@@ -198,14 +198,8 @@ class TargetRows:
     def predict(self, components: FloatArray, queries: FloatArray) -> FloatArray:
         """Return the kernel regression of other rows (m, r) by these."""
         points, wanted = self.X @ components.T, queries @ components.T
-        others = np.arange(len(queries), len(queries) + len(points))  # none is a query itself
-        step = max(1, 2**20 // len(self.X))
-        parts = []
-        for first in range(0, len(queries), step):
-            some = np.arange(first, min(first + step, len(queries)))
-            squared = pair_distances(wanted[some], points, some, others)
-            parts.append(neighbour_shares(squared) @ self.y)
-        return np.concatenate(parts)
+        blocks = distance_blocks(wanted, points, 2**20)
+        return np.concatenate([neighbour_shares(squared) @ self.y for _, squared in blocks])
 
 
 @dataclass(frozen=True)

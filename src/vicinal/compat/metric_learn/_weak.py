@@ -27,6 +27,7 @@ from vicinal.compat.metric_learn._starts import (
     prior_metric,
     renamed,
 )
+from vicinal.pairs import rounded_squared_distances
 
 
 def _points(tuples: FloatArray) -> FloatArray:
@@ -95,9 +96,8 @@ def _distance_bounds(points: FloatArray, bounds: Any) -> FloatArray:
     """Return the bounds given, or percentiles of the distances among points; none is zero."""
     if bounds is None:
         distinct = np.unique(points, axis=0)[:2000]
-        squared = np.einsum("ij,ij->i", distinct, distinct)
-        gaps = squared[:, None] + squared - 2 * distinct @ distinct.T
-        above = np.sqrt(np.maximum(gaps[np.triu_indices(len(distinct), 1)], 0.0))
+        squared = rounded_squared_distances(distinct, distinct)
+        above = np.sqrt(squared[np.triu_indices(len(distinct), 1)])
         bounds = np.percentile(above, (5, 95)) if len(above) else (1.0, 1.0)
     checked: FloatArray = check_array(
         np.asarray(bounds, float), ensure_2d=False, ensure_min_samples=0, ensure_min_features=0
