@@ -34,6 +34,7 @@ from vicinal.pairs._products import (
     distance_blocks,
     fold_queries,
     fold_rows,
+    panels_of,
     product_blocks,
     rounded_squared_distances,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "nearest_rows",
     "order_by_class",
     "pair_distances",
+    "panels_of",
     "product_blocks",
     "refresh_candidates",
     "rounded_squared_distances",
