@@ -18,7 +18,7 @@ from vicinal.metric.candidates import order_by_class
 from vicinal.metric.descent import make_frame
 from vicinal.metric.maps import FunctionMaps
 from vicinal.metric.selection import PATIENCE, prediction_losses
-from vicinal.rivals._impostors import search_pairs
+from vicinal.pairs import search_pairs
 from vicinal.rivals._large_margin import pull, target_neighbors
 from vicinal.rivals._lmnn import LMNN
 from vicinal.rivals._progress import Lines

@@ -18,6 +18,7 @@ from vicinal.metric import MetricLearner
 from vicinal.metric.descent import FramedRows, frame_rows
 from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import choose_by_votes
+from vicinal.pairs import rounded_squared_distances
 from vicinal.rivals._constraints import (
     check_pair_labels,
     check_tuples,
@@ -238,9 +239,7 @@ def _warn_of_copies(n_copies: int) -> None:
 def percentile_bounds(mapped: FloatArray, most: int = 1000) -> tuple[float, float]:
     """Return the 5th and 95th percentile of squared distances among (some of) the rows."""
     some = mapped[:: max(1, len(mapped) // most)]
-    squared = np.einsum("ij,ij->i", some, some)
-    distances = squared[:, None] + squared - 2 * some @ some.T
-    above = np.maximum(distances[np.triu_indices(len(some), 1)], 0.0)
+    above = rounded_squared_distances(some, some)[np.triu_indices(len(some), 1)]
     largest = above.max(initial=0.0) or 1.0
     low, high = np.percentile(above, PERCENTILES) if len(above) else (1.0, 1.0)
     return max(float(low), 1e-9 * largest), max(float(high), 1e-9 * largest)

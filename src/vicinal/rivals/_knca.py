@@ -10,8 +10,8 @@ import numpy as np
 from vicinal._kernels._vote_chance import vote_chances
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_whole
+from vicinal.pairs import Rule
 from vicinal.rivals._nca import NCA
-from vicinal.rivals._soft_neighbors import Rule
 from vicinal.rows import USUAL_NEIGHBORS
 
 

@@ -15,6 +15,7 @@ from vicinal.metric import MetricLearner
 from vicinal.metric.descent import FramedRows, frame_rows
 from vicinal.metric.maps import LinearMaps
 from vicinal.metric.starts import floor_variances, shrinkage_of, within_scatter
+from vicinal.pairs import distance_blocks
 from vicinal.rivals._lda import check_shrinkage
 from vicinal.rows import Rows
 
@@ -145,16 +146,12 @@ def _local_scatter(rows: FloatArray, n_neighbors: int) -> FloatArray:
     m = min(n_neighbors, n - 1)
     found = ExactIndex(np.ascontiguousarray(rows)).query(np.ascontiguousarray(rows), m + 1)
     scale = np.sqrt(found[0][:, m])
-    squared_norms = np.einsum("ij,ij->i", rows, rows)
-    step = max(1, _BLOCK // n)
     degrees = np.empty(n)
-    for first in range(0, n, step):
-        part = slice(first, min(first + step, n))
-        squared = squared_norms[part, None] + squared_norms - 2 * rows[part] @ rows.T
+    for part, squared in distance_blocks(rows, rows, _BLOCK):
         spread = scale[part, None] * scale
         # Rows with so many copies that their scale is zero are near their copies alone.
         with np.errstate(divide="ignore", invalid="ignore"):
-            affinity = np.exp(-np.maximum(squared, 0.0) / spread)
+            affinity = np.exp(-squared / spread)
         affinity[~(spread > 0)] = 0.0
         degrees[part] = affinity.sum(axis=1)
         scatter -= rows[part].T @ (affinity @ rows)

@@ -14,6 +14,7 @@ from vicinal.metric.descent import FramedRows, Listener, frame_rows
 from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import choose_held_out
 from vicinal.metric.starts import principal_map
+from vicinal.pairs import distance_blocks
 from vicinal.rivals._nca import (
     PERPLEXITY,
     SoftOptions,
@@ -23,7 +24,7 @@ from vicinal.rivals._nca import (
     soft_options,
 )
 from vicinal.rivals._progress import Lines
-from vicinal.rivals._soft_neighbors import pair_distances, scale_to_perplexity
+from vicinal.rivals._soft_neighbors import scale_to_perplexity
 from vicinal.rows import Numbers, Rows
 
 INITS = ("auto", "identity", "pca")
@@ -170,15 +171,8 @@ def kernel_errors(train: FramedRows, components: FloatArray, held: FramedRows) -
 
 def predict_by_kernel(rows: FramedRows, components: FloatArray, queries: FloatArray) -> FloatArray:
     """Return the kernel regression of other rows (m, r) by some rows."""
-    points, wanted = rows.X @ components.T, queries @ components.T
-    others = np.arange(len(queries), len(queries) + len(points))  # none is a query itself
-    step = max(1, 2**20 // len(points))
-    parts = []
-    for first in range(0, len(queries), step):
-        some = np.arange(first, min(first + step, len(queries)))
-        squared = pair_distances(wanted[some], points, some, others)
-        parts.append(neighbour_shares(squared) @ rows.values)
-    return np.concatenate(parts)
+    blocks = distance_blocks(queries @ components.T, rows.X @ components.T, 2**20)
+    return np.concatenate([neighbour_shares(squared) @ rows.values for _, squared in blocks])
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from vicinal.metric.descent import FramedRows, Listener, frame_rows, minimise
 from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import choose_by_votes
 from vicinal.metric.starts import Start, check_map, start_for
+from vicinal.pairs import Rule
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._soft_neighbors import (
     AllPairs,
-    Rule,
     SampledPairs,
     descend_sampled,
     scale_to_perplexity,

@@ -18,6 +18,7 @@ from vicinal.metric.descent import STEPS, Adam, Descent
 from vicinal.metric.gerrymander import part
 from vicinal.metric.inference import SignedPairs, sets_difference
 from vicinal.metric.selection import prediction_losses
+from vicinal.pairs import rounded_squared_distances
 from vicinal.rows import Rows
 
 # Margins, as shares of the bits, and rates relative to the start, to choose from.
@@ -90,9 +91,7 @@ class HammingObjective:
         """Return the signed pairs of the rows among themselves, as places in ``rows``."""
         relaxed = [self.relax(self._project(side, rows)[0]) / 2 for side in parameters]
         left, right = relaxed[0], relaxed[-1]
-        squared_distances = np.einsum("ij,ij->i", left, left)[:, None] - 2 * left @ right.T
-        squared_distances += np.einsum("ij,ij->i", right, right)
-        np.maximum(squared_distances, 0, out=squared_distances)
+        squared_distances = rounded_squared_distances(left, right)
         np.fill_diagonal(squared_distances, np.inf)
         # The k nearest of all rows are about so many of those of a step.
         share = round(self.options.n_neighbors * len(rows) / self.n_rows)

@@ -10,13 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric.candidates import nearest_rows
 from vicinal.metric.descent import STEPS, Adam, Descent, FramedRows
 from vicinal.metric.gerrymander._objective import PairedObjective, sides
 from vicinal.metric.gerrymander._parted import part
 from vicinal.metric.inference import SignedPairs, sets_difference, target_sets
 from vicinal.metric.selection import prediction_losses
 from vicinal.metric.starts import Start, diagonal_map, rrelieff_weights, start_map
+from vicinal.pairs import nearest_rows, pair_distances
 
 # γ/k to choose from: what an error of one deviation of the target counts, in units of the squared
 # distance to the k-th neighbour at the start.
@@ -117,10 +117,9 @@ class RegressionObjective(PairedObjective):
         points = np.ascontiguousarray(self.X[self.references] @ maps[-1].T)
         centre = points.mean(axis=0)
         points -= centre
-        squared_norms = np.einsum("ij,ij->i", points, points)
         size = max(1, BLOCK_ENTRIES // len(points))
         found = [
-            self._infer_block(parameters, rows[first : first + size], points, squared_norms, centre)
+            self._infer_block(parameters, rows[first : first + size], points, centre)
             for first in range(0, len(rows), size)
         ]
         return found[0] if len(found) == 1 else joined(found)
@@ -130,16 +129,10 @@ class RegressionObjective(PairedObjective):
         parameters: FloatArray,
         rows: IntArray,
         points: FloatArray,
-        squared_norms: FloatArray,
         centre: FloatArray,
     ) -> SignedPairs:
         queries = self.X[rows] @ sides(parameters)[0].T - centre
-        squared_distances = squared_norms - 2 * queries @ points.T
-        squared_distances += np.einsum("ij,ij->i", queries, queries)[:, None]
-        np.maximum(squared_distances, 0, out=squared_distances)
-        place = np.searchsorted(self.references, rows)
-        itself = self.references[np.minimum(place, len(points) - 1)] == rows
-        squared_distances[np.flatnonzero(itself), place[itself]] = np.inf
+        squared_distances = pair_distances(queries, points, rows, self.references)
         options = self.options
         known = self.y[self.references]
         inferred = target_sets(
