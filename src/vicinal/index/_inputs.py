@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from vicinal._disguises import refuse_long_whole_numbers, refuse_masked
 from vicinal._types import AnyArray, FloatArray
 from vicinal.pairs import BLOCK_SIZE, LARGEST_VALUE, choose_unit, in_units
+from vicinal.rows import refuse_long_whole_numbers, refuse_masked
 
 # No distance is farther, but whole numbers may be.
 _ENDLESS = 1e308

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from vicinal._disguises import refuse_long_whole_numbers
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.index._inputs import (
@@ -17,6 +16,7 @@ from vicinal.index._inputs import (
     check_vectors,
     refuse_far,
 )
+from vicinal.rows import refuse_long_whole_numbers
 
 # Squared distances by norms and products are within this share of the norms of the true ones:
 # sums of up to 2²⁰ products in float64.

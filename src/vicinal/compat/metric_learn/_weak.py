@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
 from vicinal import rivals
-from vicinal._disguises import read_numbers, refuse_long_whole_numbers
 from vicinal._types import AnyArray, FloatArray
+from vicinal._validation import read_numbers
 from vicinal.compat.metric_learn._base import (
     MahalanobisMixin,
     PointsLearner,
@@ -28,6 +28,7 @@ from vicinal.compat.metric_learn._starts import (
 )
 from vicinal.compat.metric_learn._table import from_table
 from vicinal.pairs import rounded_squared_distances
+from vicinal.rows import refuse_long_whole_numbers
 
 
 def _points(tuples: FloatArray) -> FloatArray:

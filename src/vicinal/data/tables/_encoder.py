@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._disguises import refuse_masked
 from vicinal._types import AnyArray, FloatArray
 from vicinal.data.tables._cells import as_texts, days_of, without_words
 from vicinal.data.tables._columns import (
@@ -23,6 +22,7 @@ from vicinal.data.tables._columns import (
 from vicinal.data.tables._dates import date_parts, parse_dates
 from vicinal.data.tables._numbers import parse_numbers, read_number_texts
 from vicinal.data.tables._raw_table import TableError, quoted
+from vicinal.rows import refuse_masked
 
 if TYPE_CHECKING:
     import pandas as pd
