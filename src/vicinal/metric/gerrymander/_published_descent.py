@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from vicinal._kernels._published import walk_rows
 from vicinal._kernels._targeted import new_inferred, new_pools, new_table
@@ -80,7 +81,6 @@ class PublishedDescent:
         self.step = 1
         self.margin = 1 / (self.C * float(rows.frame.scale[0]) ** 4 * rows.n_rows)
         self.V = np.ascontiguousarray(self.start * self.margin)
-        self.components = project_to_cone(self.V)[1]
         self.lengths = np.einsum("ij,ij->i", rows.X @ self.V, rows.X)
         self._room: tuple[Any, ...] = new_table(n_classes, k), new_pools(n_classes, k)
         self._room += tuple(new_inferred(self.how.reuse, k))
@@ -99,6 +99,7 @@ class PublishedDescent:
 
     def advance(self) -> float:
         """Walk an epoch; return its mean loss."""
+        self.lengths = np.einsum("ij,ij->i", self.rows.X @ self.V, self.rows.X)  # rounding adds up
         order, total = self.rng.permutation(self.rows.n_rows), 0.0
         for first in range(0, len(order), self.how.project_every):
             total += self.walk(order[first : first + self.how.project_every])
@@ -113,12 +114,18 @@ class PublishedDescent:
             how.costs, how.inference == "greedy", *self._room,
         )  # fmt: skip
         self.step += len(order)
-        self.V, self.components = project_to_cone(self.V)
-        self.lengths = np.einsum("ij,ij->i", X @ self.V, X)
+        self._project()
         return float(total)
+
+    def _project(self) -> None:
+        """Set V's negative eigenvalues to zero: of few steps there are few, and they are enough."""
+        edge = -1e-12 * float(np.abs(np.diagonal(self.V)).max())
+        values, directions = eigh(self.V, driver="evr", subset_by_value=(-np.inf, edge))
+        self.V -= (directions * values) @ directions.T
+        self.lengths -= np.square(self.rows.X @ directions) @ values
 
     @property
     def factor(self) -> FloatArray:
         """L of W = LᵀL."""
-        scaled: FloatArray = self.components / np.sqrt(self.step * self.margin)
+        scaled: FloatArray = project_to_cone(self.V)[1] / np.sqrt(self.step * self.margin)
         return scaled
