@@ -264,14 +264,24 @@ def on_signals(handler: Callable[[int, Any], None]) -> dict[int, Any]:
 
 
 OPTIONS = (
-    "categories", "drop", "fresh", "groups", "impute", "keep", "limit", "list", "folds", "jobs",
-    "repeats", "out", "quick", "score", "seed", "split", "target", "task",
+    "categories", "drop", "fresh", "groups", "impute", "keep", "limit", "list", "missing", "folds",
+    "jobs", "sheet",
+    "protocol", "repeats", "out", "quick", "score", "seed", "split", "target", "task",
 )  # fmt: skip
 
 
 def name_options(text: str) -> str:
-    """Return a message of the library with its arguments, "(target)", as options, "--target"."""
-    return re.sub(rf"\((?:n_)?({'|'.join(OPTIONS)})\)", r"(--\1)", text)
+    """Return a message of the library with its arguments as options.
+
+    "(target)" becomes "(--target)", and "(groups='plot no')" becomes "(--groups 'plot no')".
+    """
+
+    def name(found: re.Match[str]) -> str:
+        value = found["value"]
+        return f"(--{found['name']}{'' if value is None else f' {shlex.quote(value)}'})"
+
+    names = "|".join(OPTIONS)
+    return re.sub(rf"\((?:n_)?(?P<name>{names})(?:='(?P<value>[^']*)')?\)", name, text)
 
 
 def remedy_command(remedy: Mapping[str, Any]) -> str:

@@ -8,15 +8,15 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, Task
 from vicinal.data.tables._cells import as_texts, without_words
-from vicinal.data.tables._columns import FEW_ROWS, FROM_0, Column
+from vicinal.data.tables._columns import FEW_ROWS
 from vicinal.data.tables._numbers import parse_numbers
-from vicinal.data.tables._raw_table import TableError
+from vicinal.data.tables._reading import FROM_0, Column
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# More different whole numbers than this may be classes or quantities: the user must say which.
-MAX_CLASSES_UNASKED = 100
+# More different whole numbers than this are a quantity.
+MOST_CLASSES = 100
 
 
 def plain_target(column: pd.Series, record: Column) -> pd.Series:
@@ -35,7 +35,11 @@ def plain_target(column: pd.Series, record: Column) -> pd.Series:
 
 
 def infer_task(column: pd.Series) -> Task:
-    """Return the task a target stands for; see :func:`read_table` for the rule."""
+    """Return the task a target stands for.
+
+    Whole numbers are a quantity where there are more than 100 different ones, or more than ten
+    with fewer than five rows each on average: five folds could not each hold one of every class.
+    """
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(column.dtype) or _is_flag(column):
@@ -44,15 +48,8 @@ def infer_task(column: pd.Series) -> Task:
     if not np.all(np.isfinite(values) & (values == np.round(values))):
         return "regression"
     n_distinct = len(np.unique(values))
-    # Five folds could not each hold a row of every class.
     rare = n_distinct > FEW_ROWS and n_distinct > len(values) / 5
-    if n_distinct > MAX_CLASSES_UNASKED or rare:
-        raise TableError(
-            f"The target {column.name!r} holds {n_distinct} different whole numbers, which may be "
-            "classes or quantities: say whether this is classification or regression (task).",
-            task="regression",
-        )
-    return "classification"
+    return "regression" if n_distinct > MOST_CLASSES or rare else "classification"
 
 
 def encode_target(
@@ -60,6 +57,8 @@ def encode_target(
 ) -> tuple[Task, AnyArray, tuple[Any, ...]]:
     """Return the task, y of shape (n,), and the classes (empty for regression)."""
     _refuse_missing_targets(column)
+    if task not in (None, "classification", "regression"):
+        raise ValueError(f"task must be classification or regression, got {task!r}.")
     task = task or infer_task(column)
     if task == "regression":
         return task, target_numbers(column), ()
