@@ -207,3 +207,12 @@ def test_a_table_that_cannot_be_compared_is_refused_before_any_work(tmp_path, te
     with pytest.raises(ValueError, match=words):
         vicinal.compare(tmp_path / "t.csv", "kind", **asked, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_learner_without_weights_says_so():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    frame = frame.assign(y=np.arange(60) % 2, w=np.arange(60) + 1.0)
+    found = vicinal.compare(frame, "y", weights="w", methods=["lda", "nca"], k=3)
+    told = {row.method: any("without them" in note for note in row.notes) for row in found.rows}
+    assert told["nca"] or told["lda"]
+    assert not told["euclidean"]

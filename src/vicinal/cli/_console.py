@@ -244,7 +244,7 @@ def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
         if folder is not None:
             kept = f"What is measured is kept in {folder}; run the same command again to go on."
         console.print(f"stopped. {kept}", markup=False, soft_wrap=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + getattr(error, "number", signal.SIGINT)) from None
     except WriteError as error:
         console.print(f"failed: {name_options(str(error))}", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
@@ -294,5 +294,13 @@ def remedy_command(remedy: Mapping[str, Any]) -> str:
     return shlex.join(["vicinal", *sys.argv[1:], *more])
 
 
+class _Interrupted(KeyboardInterrupt):
+    """A signal other than Ctrl-C's, by its number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
 def _interrupt(number: int, frame: Any) -> None:
-    raise KeyboardInterrupt
+    raise _Interrupted(number)

@@ -54,6 +54,8 @@ FEW_ROWS = 10
 # Beyond this, neighbouring whole numbers share one float64.
 MAX_WHOLE = 2**53
 N_TRIED = 100
+# Letters of a value in a message.
+MOST_SHOWN = 60
 # More words than this among numbers do not all stand for a missing one.
 MOST_STRAYS = 5
 _IDENTIFIER = re.compile(
@@ -318,7 +320,7 @@ def _text_column(
     if n_values == 0:
         return Column(name, "empty", "holds no value at all")
     if n_values == 1 and not kept and not n_missing:
-        return Column(name, "constant", f"is {next(iter(counts))!r} in every row")
+        return Column(name, "constant", f"is {next(iter(counts))[:MOST_SHOWN]!r} in every row")
     once = sum(count == 1 for count in counts.values())
     new_ahead = n_rows >= FEW_ROWS and once > n_rows / 2
     if n_values <= (MAX_CATEGORIES if declared else MOST_FEATURES) and (declared or not new_ahead):

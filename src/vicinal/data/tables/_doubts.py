@@ -181,7 +181,7 @@ def leave_total(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Leave out a last row that sums up the others; say so of one that only seems to."""
     if len(frame) < FEW_ROWS:
         return frame, ()
-    for name in frame.columns:
+    for name in frame.columns[[dtype.kind not in "iufb" for dtype in frame.dtypes]]:
         last = frame[name].iloc[-1]
         named = isinstance(last, str) and _TOTAL.fullmatch(last.strip())
         if named and int((frame[name] == last).sum()) == 1:

@@ -14,7 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vicinal.data.tables._limits import refuse_beyond, refuse_large_archive, unpacked_limit
+from vicinal.data.tables._limits import (
+    refuse_beyond,
+    refuse_large_archive,
+    refuse_too_wide,
+    unpacked_limit,
+)
 from vicinal.data.tables._raw_table import RawTable
 
 if TYPE_CHECKING:
@@ -68,7 +73,11 @@ def read_raw(
         )
     if sheet is not None and suffix != ".xlsx":
         raise ValueError(f"{path}: sheets (sheet) are of Excel workbooks alone.")
-    table = _read(path, suffix, target, text_columns, sheet)
+    try:
+        table = _read(path, suffix, target, text_columns, sheet)
+    except MemoryError as error:
+        raise ValueError(f"{path}: reading it takes more memory than there is.") from error
+    refuse_too_wide(table.frame.shape[1], path)
     if len(table.frame) == 0:
         raise ValueError(f"{path}: the table has column names but no rows.")
     return replace(table, frame=table.frame.rename(columns=str))

@@ -58,7 +58,8 @@ class Letters(TransformerMixin, BaseEstimator):
 
         texts = sorted({text for text in X if text is not None})
         if len(texts) > MOST_LEARNED:
-            texts = np.random.default_rng(0).choice(texts, MOST_LEARNED, replace=False).tolist()
+            some = np.random.default_rng(0).choice(len(texts), MOST_LEARNED, replace=False)
+            texts = [texts[number] for number in sorted(some)]
         if not any(text.strip() for text in texts):
             self.runs_, self.weights_ = [], np.empty(0)
             self.axes_ = np.empty((0, self.n_components))
@@ -80,13 +81,14 @@ class Letters(TransformerMixin, BaseEstimator):
     def transform(self, X: AnyArray) -> FloatArray:
         """Return the texts (n,) as places (n, n_components); a missing text is at 0."""
         check_is_fitted(self, "axes_")
-        distinct, where = np.unique(["" if t is None else t for t in X], return_inverse=True)
-        if not self.runs_:
+        numbers: dict[str, int] = {}  # an array of texts would make each as wide as the longest
+        where = [numbers.setdefault(text or "", len(numbers)) for text in X]
+        if not self.runs_ or not numbers:
             return np.zeros((len(where), self.n_components))
-        places: FloatArray = np.asarray(self._bags(distinct) @ self.axes_)
+        places: FloatArray = np.asarray(self._bags(list(numbers)) @ self.axes_)
         return places[where]
 
-    def _bags(self, texts: AnyArray) -> csr_matrix:
+    def _bags(self, texts: list[str]) -> csr_matrix:
         from sklearn.feature_extraction.text import CountVectorizer
         from sklearn.preprocessing import normalize
 

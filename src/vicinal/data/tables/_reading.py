@@ -18,7 +18,7 @@ more lack has one feature beside it that says where.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vicinal.data.tables._numbers import Convention
@@ -79,7 +79,7 @@ class Column:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values."""
-        return asdict(self)
+        return {**vars(self), "convention": vars(self.convention).copy()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Column:

@@ -125,7 +125,7 @@ def take_parts(
         None if roles.groups is None else group_codes(frame[roles.groups]),
         None if roles.weights is None else _weights(frame[roles.weights], roles.weights),
         (*table.notes, *total),
-        wanted if table.is_array else (*roles.keep, *roles.features, *roles.categories),
+        frozenset(wanted if table.is_array else (*roles.keep, *roles.features, *roles.categories)),
         copies,
     )
 
@@ -180,7 +180,8 @@ def _names(column: pd.Series) -> AnyArray:
 def group_codes(column: pd.Series) -> IntArray:
     """Return the group of each row by number; a row without one is a group of its own."""
     texts = as_texts(column)
-    codes = np.unique([text or "" for text in texts], return_inverse=True)[1].astype(np.int64)
+    numbers = {text: number for number, text in enumerate(sorted({text or "" for text in texts}))}
+    codes = np.array([numbers[text or ""] for text in texts], dtype=np.int64)
     alone = np.array([text is None for text in texts])
     codes[alone] = codes.max(initial=0) + 1 + np.arange(alone.sum())
     return codes

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 # More different whole numbers than this are a quantity.
 MOST_CLASSES = 100
+# Squares of larger targets, summed over all rows there can be, leave the numbers.
+LARGEST = 1e140
+# An array of texts makes each as wide as the longest.
+LONGEST_NAME = 1000
 
 
 def plain_target(column: pd.Series, record: Column) -> pd.Series:
@@ -93,7 +97,14 @@ def class_names(column: pd.Series) -> AnyArray:
         values = column.to_numpy()
         whole = values.dtype.kind in "iu" or np.array_equal(values, np.round(values))
         return values.astype(np.int64) if whole and np.abs(values).max() < 2**62 else values
-    return np.array([str(value).strip() for value in column], dtype=np.str_)
+    texts = [str(value).strip() for value in column]
+    longest = max(texts, key=len, default="")
+    if len(longest) > LONGEST_NAME:
+        raise ValueError(
+            f"The target {column.name!r} holds a text of {len(longest):,} letters "
+            f"({longest[:40]!r}...), which names no class. Check the target column."
+        )
+    return np.array(texts, dtype=np.str_)
 
 
 def target_numbers(column: pd.Series) -> FloatArray:
@@ -106,6 +117,11 @@ def target_numbers(column: pd.Series) -> FloatArray:
         raise ValueError(
             f"The target {column.name!r} must hold finite numbers for regression, but row "
             f"{wrong[0]} ({FROM_0}) holds {str(column.iloc[wrong[0]])!r}."
+        )
+    if np.abs(values).max() > LARGEST:
+        raise ValueError(
+            f"The target {column.name!r} holds {values[np.argmax(np.abs(values))]:.6g}, whose "
+            "square no number can hold; write it in a larger unit."
         )
     if np.ptp(values) == 0:
         raise ValueError(

@@ -23,6 +23,7 @@ from vicinal.data.tables._header import (
     drop_unnamed,
     name_columns,
 )
+from vicinal.data.tables._limits import refuse_too_wide
 from vicinal.data.tables._numbers import NO_NUMBER, read_number_texts
 from vicinal.data.tables._raw_table import RawTable
 
@@ -60,6 +61,7 @@ def read_text(
         data = b"\n".join(b"\t".join(line.split()) for line in data.split(b"\n"))
         comment, separator = "\t".join(comment.split()), "\t"
     header = name_columns(_first_rows(data, separator, path), comment.split(separator), path)
+    refuse_too_wide(len(header.names), path)
     parse = partial(_parse, data, separator, header.names, header.n_lines, path=path)
     frame = parse(text_columns)
     if len(frame) and bool(frame[header.names[-1]].isna().any()):  # pandas pads short rows silently
