@@ -197,7 +197,7 @@ def count_judged(
     are where their number is asked for, on known data sets, and where the rows of one could not
     be tested: groups, stretches of time, weights, and scores that are no mean over rows.
     """
-    from vicinal.metric.selection import VOTES
+    from vicinal.rows import VOTES
 
     known = question.source.path is None and not question.source.held
     asked = question.n_repeats if setting.protocol == "repeated" else question.n_folds

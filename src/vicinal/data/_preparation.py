@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal._disguises import refuse_disguises
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import FLOATS, check_transform_input
+from vicinal.rows import FLOATS, check_transform_input, refuse_disguises
 
 Scale = Literal["zscore", "histogram", "none", "unit"]
 SCALES: tuple[str, ...] = get_args(Scale)

@@ -6,12 +6,12 @@ groups), the numbers asked for and the seed.
 
 from __future__ import annotations
 
-import warnings
 from math import floor
 
 import numpy as np
 
 from vicinal._types import AnyArray, BoolArray, Dataset, FloatArray, Fold, IntArray, Task
+from vicinal.rows import grouped_kfold, kfold
 
 PROTOCOLS = ("official", "kfold", "repeated", "grouped", "time")
 
@@ -85,73 +85,6 @@ def official_split(is_test: BoolArray) -> Fold:
     return Fold(np.flatnonzero(~mask), np.flatnonzero(mask))
 
 
-def kfold(
-    n_rows: int, n_folds: int, *, labels: IntArray | None = None, seed: int = 0
-) -> tuple[Fold, ...]:
-    """Cut rows into folds; with labels, every class is spread evenly.
-
-    The folds are those of scikit-learn's ``StratifiedKFold`` (``KFold`` without labels) with
-    ``shuffle=True, random_state=seed``, so that anyone can make them again. The sizes of any two
-    folds differ by at most one, and so do the numbers of members of any class. A class with fewer
-    members than folds is absent from some folds' test parts, and a class with one member is in no
-    training part when its member is tested: that row cannot be classified rightly by any method.
-    Where every class has fewer members than there are folds, the rows are cut without regard to
-    class.
-
-    Parameters
-    ----------
-    n_rows, n_folds : int
-    labels : int array of shape (n_rows,) or None
-    seed : int
-
-    Returns
-    -------
-    tuple of Fold, length n_folds
-    """
-    _check_folds(n_folds, n_rows, "rows")
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    codes = np.zeros(n_rows, np.int64) if labels is None else np.asarray(labels)
-    largest = np.unique(codes, return_counts=True)[1].max()
-    stratified = labels is not None and largest >= n_folds
-    cut = (StratifiedKFold if stratified else KFold)(n_folds, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():  # classes with fewer members than folds: see above
-        warnings.simplefilter("ignore", UserWarning)
-        return tuple(Fold(train, test) for train, test in cut.split(codes, codes))
-
-
-def grouped_kfold(
-    groups: IntArray, n_folds: int, *, labels: IntArray | None = None, seed: int = 0
-) -> tuple[Fold, ...]:
-    r"""Cut rows into folds that never part a group.
-
-    Groups are placed one by one, the largest first, each in the fold where it adds least to
-
-    .. math:: \sum_{f} \sum_{c} (n_{fc} / n_c)^2,
-
-    the unevenness of the classes c over the folds f (ties: the fold with fewest rows). Without
-    labels all rows count as one class, and only the sizes are evened out.
-
-    Parameters
-    ----------
-    groups : int array of shape (n,)
-    n_folds : int
-        At most the number of distinct groups.
-    labels : int array of shape (n,) or None
-    seed : int
-        Breaks ties between groups of equal size.
-
-    Returns
-    -------
-    tuple of Fold, length n_folds
-    """
-    names, group_of = np.unique(np.asarray(groups), return_inverse=True)
-    _check_folds(n_folds, len(names), "groups")
-    counts = _count_classes(group_of, len(names), labels)
-    placed = _place_groups(counts, n_folds, np.random.default_rng(seed))
-    return _folds_from_assignment(placed[group_of], n_folds)
-
-
 def expanding_windows(times: FloatArray, n_folds: int) -> tuple[Fold, ...]:
     """Cut rows into stretches of time, each to be predicted from all before it.
 
@@ -169,7 +102,11 @@ def expanding_windows(times: FloatArray, n_folds: int) -> tuple[Fold, ...]:
     tuple of Fold, length n_folds
     """
     moments, moment_of = np.unique(np.asarray(times), return_inverse=True)
-    _check_folds(n_folds, len(moments) - 1, "moments after the first")
+    if not 2 <= n_folds < len(moments):
+        raise ValueError(
+            f"cannot make {n_folds} stretches of time after the first from {len(moments)} moments; "
+            f"use 2 to {len(moments) - 1} (n_folds)."
+        )
     order = np.argsort(moment_of, kind="stable")
     ends = np.cumsum(np.bincount(moment_of))  # of the rows of each moment
     wanted = np.arange(1, n_folds + 1) * len(order) / (n_folds + 1)
@@ -186,32 +123,6 @@ def expanding_windows(times: FloatArray, n_folds: int) -> tuple[Fold, ...]:
         Fold(np.sort(order[:start]), np.sort(order[start:stop]))
         for start, stop in zip(cuts, stops, strict=True)
     )
-
-
-def _count_classes(group_of: IntArray, n_groups: int, labels: IntArray | None) -> IntArray:
-    """Return how many rows of each class each group holds, shape (n_groups, n_classes)."""
-    if labels is None:
-        return np.bincount(group_of, minlength=n_groups)[:, None]
-    classes, codes = np.unique(np.asarray(labels), return_inverse=True)
-    counts = np.zeros((n_groups, len(classes)), dtype=np.int64)
-    np.add.at(counts, (group_of, codes), 1)
-    return counts
-
-
-def _place_groups(counts: IntArray, n_folds: int, rng: np.random.Generator) -> IntArray:
-    sizes = counts.sum(axis=1)
-    shuffled = rng.permutation(len(sizes))
-    order = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
-    weights = 1.0 / counts.sum(axis=0).astype(np.float64) ** 2
-    held = np.zeros((n_folds, counts.shape[1]))
-    placed = np.empty(len(sizes), dtype=np.int64)
-    for group in order:
-        # A group's own square is the same in every fold: only the cross term decides.
-        cost = held @ (weights * counts[group])
-        fold = np.lexsort((held.sum(axis=1), cost))[0]
-        held[fold] += counts[group]
-        placed[group] = fold
-    return placed
 
 
 def random_splits(
@@ -346,19 +257,3 @@ def _rows_of(size: int | float, n_rows: int, name: str) -> int:
     if not 0.0 < size < 1.0:
         raise ValueError(f"{name} as a share must lie between 0 and 1, got {size!r}.")
     return min(max(1, floor(size * n_rows + 0.5)), n_rows - 1)
-
-
-def _check_folds(n_folds: int, n_units: int, what: str) -> None:
-    if n_folds < 2:
-        raise ValueError(f"n_folds must be at least 2, got {n_folds}.")
-    if n_folds > n_units:
-        raise ValueError(
-            f"cannot make {n_folds} folds from {n_units} {what}; use at most {n_units} folds."
-        )
-
-
-def _folds_from_assignment(fold_of: IntArray, n_folds: int) -> tuple[Fold, ...]:
-    return tuple(
-        Fold(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
-        for fold in range(n_folds)
-    )

@@ -1,6 +1,5 @@
 """Metric learners, and the inference they are built on."""
 
-from vicinal.metric._base import MetricLearner
 from vicinal.metric._relief import ReliefF
 from vicinal.metric.codes import BinaryEncoder, HammingMLNG
 from vicinal.metric.descent import Progress
@@ -18,6 +17,7 @@ from vicinal.metric.inference import (
     infer_sets,
     most_violating_set,
 )
+from vicinal.metric.learner import MetricLearner
 
 __all__ = [
     "EGOP",

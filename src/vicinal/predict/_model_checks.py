@@ -16,11 +16,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray
-from vicinal._validation import name_columns
 from vicinal.data.tables import TableEncoder
 from vicinal.index import BinaryIndex
 from vicinal.metric import MetricLearner
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.rows import name_columns
 
 
 def check_state(kind: type, state: dict[str, Any]) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._disguises import refuse_masked
 from vicinal._types import AnyArray, BoolArray, FloatArray
 from vicinal.data.tables._cells import as_texts, days_of, without_words
 from vicinal.data.tables._columns import recognise_columns
@@ -19,6 +18,7 @@ from vicinal.data.tables._letters import Letters
 from vicinal.data.tables._numbers import parse_numbers, read_number_texts
 from vicinal.data.tables._raw_table import TableError, quoted
 from vicinal.data.tables._reading import FROM_0, Column, Reading, UnusableColumns
+from vicinal.rows import refuse_masked
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,12 +11,11 @@ from vicinal.data.tables._cells import as_texts, without_words
 from vicinal.data.tables._columns import FEW_ROWS
 from vicinal.data.tables._numbers import parse_numbers
 from vicinal.data.tables._reading import FROM_0, Column
+from vicinal.rows import holds_classes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# More different whole numbers than this are a quantity.
-MOST_CLASSES = 100
 # Squares of larger targets, summed over all rows there can be, leave the numbers.
 LARGEST = 1e140
 # An array of texts makes each as wide as the longest.
@@ -39,11 +38,7 @@ def plain_target(column: pd.Series, record: Column) -> pd.Series:
 
 
 def infer_task(column: pd.Series) -> Task:
-    """Return the task a target stands for.
-
-    Whole numbers are a quantity where there are more than 100 different ones, or more than ten
-    with fewer than five rows each on average: five folds could not each hold one of every class.
-    """
+    """Return the task a target stands for; of numbers as :func:`vicinal.rows.read_target` says."""
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(column.dtype) or _is_flag(column):
@@ -51,9 +46,7 @@ def infer_task(column: pd.Series) -> Task:
     values = column.to_numpy(dtype=np.float64)
     if not np.all(np.isfinite(values) & (values == np.round(values))):
         return "regression"
-    n_distinct = len(np.unique(values))
-    rare = n_distinct > FEW_ROWS and n_distinct > len(values) / 5
-    return "regression" if n_distinct > MOST_CLASSES or rare else "classification"
+    return "classification" if holds_classes(values) else "regression"
 
 
 def encode_target(

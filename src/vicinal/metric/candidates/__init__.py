@@ -10,17 +10,18 @@
          ▼ (n, n_own + n_other) rows, −1 for none
     squared_distances_to ─► distances and classes of the lists, for inference
 
-``nearest_rows`` answers the simpler question, the k nearest of new rows, for scores.
+``nearest_rows`` answers the simpler question, the k nearest of new rows, for scores: by the search
+that predicts. It and the exact lists are reductions of the one loop in ``pairs``.
 """
 
-from vicinal.metric.candidates._exact import (
+from vicinal.metric.candidates._search import EXACT_UP_TO, REFRESH, SEARCHES, choose_search
+from vicinal.pairs import (
     ClassOrder,
     nearest_rows,
     order_by_class,
     refresh_candidates,
     squared_distances_to,
 )
-from vicinal.metric.candidates._search import EXACT_UP_TO, REFRESH, SEARCHES, choose_search
 
 __all__ = [
     "EXACT_UP_TO",

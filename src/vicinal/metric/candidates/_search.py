@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vicinal.metric.candidates._approximate import approximate_candidates
-from vicinal.metric.candidates._exact import refresh_candidates
 from vicinal.metric.candidates._faiss import faiss_candidates
+from vicinal.pairs import refresh_candidates
 
 SEARCHES = {
     "exact": refresh_candidates,

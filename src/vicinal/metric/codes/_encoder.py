@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import check_transform_input, check_whole
-from vicinal.metric._base import MetricLearner
+from vicinal._validation import check_whole
+from vicinal.metric.learner import MetricLearner
+from vicinal.metric.maps import CodeMaps
 
 # The mean size of a query's projection before tanh: the published value, to which the order of
 # neighbours is not sensitive.
@@ -38,44 +40,40 @@ class BinaryEncoder(MetricLearner):
     def _project_queries(self, X: AnyArray) -> FloatArray:
         return self._project(X)
 
+    @property
+    def maps_(self) -> CodeMaps:
+        """Codes of database rows, and queries before they are bits."""
+        check_is_fitted(self, "query_scale_")
+        sides = (vars(self).get(name) for name in ("components_", "query_components_"))
+        weights = tuple(side for side in sides if side is not None)
+        return CodeMaps(self._project, self.query_scale_, self._project_queries, weights)
+
     def encode(self, X: AnyArray) -> Any:
         """Return the codes of database rows, packed by 8: uint8 of shape (n, n_bits / 8)."""
-        check_is_fitted(self, "query_scale_")
-        return np.packbits(
-            self._project(check_transform_input(self, X, accept_sparse=False)) > 0, axis=1
-        )
+        return self.maps_.database(self._check_rows(X))
 
     def encode_queries(self, X: AnyArray) -> Any:
         """Return the codes of queries, packed by 8; those of :meth:`encode` where symmetric."""
-        check_is_fitted(self, "query_scale_")
-        return np.packbits(
-            self._project_queries(check_transform_input(self, X, accept_sparse=False)) > 0, axis=1
-        )
+        return self.maps_.query_codes(self._check_rows(X))
 
     def soften_queries(self, X: AnyArray) -> FloatArray:
         """Return tanh(s ∘ u) / 2 of queries, (n, n_bits), of which the signs are the codes."""
-        check_is_fitted(self, "query_scale_")
-        projected = self._project_queries(check_transform_input(self, X, accept_sparse=False))
-        return np.tanh(projected * self.query_scale_).astype(projected.dtype) / 2
+        return self.maps_.queries(self._check_rows(X))
 
     def transform(self, X: AnyArray) -> FloatArray:
         """Return the codes of database rows as −½ and ½, of shape (n, n_bits)."""
-        check_is_fitted(self, "query_scale_")
-        projected = self._project(check_transform_input(self, X, accept_sparse=False))
-        return np.where(projected > 0, 0.5, -0.5).astype(projected.dtype)
+        rows = self._check_rows(X)
+        bits = np.unpackbits(self.maps_.database(rows), axis=1)
+        return bits.astype(rows.dtype) - rows.dtype.type(0.5)
 
-    def transform_queries(self, X: AnyArray) -> FloatArray:
-        """Return :meth:`soften_queries`."""
-        return self.soften_queries(X)
-
-    def get_metric(self) -> Callable[[AnyArray, AnyArray], float]:
+    def get_metric(self) -> Callable[..., float]:
         """Return the root of the asymmetric Hamming distance as a function of two vectors."""
-        check_is_fitted(self, "query_scale_")
+        fixed = deepcopy(self)
 
-        def distance(query: AnyArray, point: AnyArray) -> float:
+        def distance(query: AnyArray, point: AnyArray, squared: bool = False) -> float:
             rows = (np.asarray(side)[None] for side in (query, point))
-            gap = np.subtract(self.soften_queries(next(rows)), self.transform(next(rows)))
-            return float(np.sqrt(np.vdot(gap, gap)))
+            gap = np.subtract(fixed.soften_queries(next(rows)), fixed.transform(next(rows)))
+            return float(np.vdot(gap, gap) if squared else np.sqrt(np.vdot(gap, gap)))
 
         return distance
 

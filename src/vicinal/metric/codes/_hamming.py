@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,24 +12,15 @@ from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_auto,
-    check_choice,
-    check_classification_input,
-    check_costs,
-    check_groups,
-    check_neighbors,
-    check_positive,
-    check_weights,
-    check_whole,
-)
+from vicinal._validation import check_auto, check_choice, check_costs, check_positive, check_whole
 from vicinal.metric.codes._encoder import BinaryEncoder, check_bits, query_scale
 from vicinal.metric.codes._layers import Layers
 from vicinal.metric.codes._problem import NORM, HammingOptions, HammingProblem
 from vicinal.metric.descent import Progress
 from vicinal.metric.gerrymander import scale_costs
+from vicinal.metric.maps import CodeMaps
 from vicinal.metric.selection import learn
+from vicinal.rows import Rows, usual_neighbors
 
 HASHES = ("linear", "tanh", "two-layer")
 
@@ -48,7 +40,7 @@ class HammingMLNG(BinaryEncoder):
     n_bits : int, default=64
         Bits of a code, a multiple of 8.
     n_neighbors : int or None
-        k; None follows the predictor the metric stands in, and is 3 where there is none.
+        k; None follows the predictor the metric stands in, and is 5 where there is none.
     hash_function : {"linear", "tanh", "two-layer"}
         u(x) = W x + a, with the sign relaxed to the identity within [−1, 1] ("linear") or to tanh;
         or W₂ tanh(W₁ x + a₁) + a₂, relaxed to tanh.
@@ -150,7 +142,7 @@ class HammingMLNG(BinaryEncoder):
         self.callback = callback
 
     def fit(
-        self, X: AnyArray, y: AnyArray, sample_weight: Any = None, groups: Any = None
+        self, X: AnyArray, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> HammingMLNG:
         """Learn the codes.
 
@@ -164,43 +156,43 @@ class HammingMLNG(BinaryEncoder):
         groups : array-like of shape (n,) or None
             Rows of one group are not parted by inner splits.
         """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
-        options = self._options(X)
-        weights, groups = check_weights(sample_weight, len(X)), check_groups(groups, len(X))
+        return self.fit_rows(self._read(X, y, sample_weight, groups))
+
+    def learn(self, rows: Rows) -> CodeMaps:
+        """Return the codes whose k nearest neighbours vote right."""
+        X, options = rows.X, self._options(rows)
         self._centre = X.mean(axis=0)
         size = float(np.sqrt(np.mean(np.sum((X - self._centre) ** 2, axis=1), dtype=np.float64)))
         self._unit = NORM / size if size > 0 else 1.0
         with one_blas_thread():
-            problem = HammingProblem(self._enter(X), codes, options, weights, groups)
+            problem = HammingProblem(replace(rows, X=self._enter(X)), options)
             learned = learn(problem, options.seed, self._watch)
         self._widths = options.layers.widths
         self._parameters = learned.components
         self.n_bits_ = self._widths[-1]
-        self._keep_maps()
+        self._keep_weights()
         self.query_scale_ = query_scale(self._project_queries(X))
         self.margin_ = learned.setting["margin"]
         self.learning_rate_ = learned.setting["learning_rate"]
         self.settings_ = learned.tried
         self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
-        return self
+        return self.maps_
 
-    def _options(self, X: AnyArray) -> HammingOptions:
+    def _options(self, rows: Rows) -> HammingOptions:
         check_choice("hash_function", self.hash_function, HASHES)
         check_choice("asymmetric", self.asymmetric, (True, False))
-        bits, width = check_bits(self.n_bits), X.shape[1]
+        bits, width = check_bits(self.n_bits), rows.X.shape[1]
         hidden = check_whole("hidden", self.hidden)
         two = self.hash_function == "two-layer"
         dropout = check_positive("dropout", self.dropout, zero=True)
         if dropout >= 1:
             raise ValueError(f"dropout must be below 1, got {dropout:g}.")
-        k = 3 if self.n_neighbors is None else self.n_neighbors
         return HammingOptions(
             layers=Layers((width, hidden, bits) if two else (width, bits)),
             relaxation="identity" if self.hash_function == "linear" else "tanh",
             asymmetric=bool(self.asymmetric),
-            n_neighbors=check_neighbors(k, len(X) - 1),
-            costs=scale_costs(check_costs(self.costs, len(self.classes_))),
+            n_neighbors=usual_neighbors(self.n_neighbors, rows.n_rows - 1),
+            costs=scale_costs(check_costs(self.costs, len(rows.classes.names))),
             margin=check_auto("margin", self.margin, check_positive),
             balance=check_positive("balance", self.balance, zero=True),
             dropout=dropout,
@@ -211,7 +203,7 @@ class HammingMLNG(BinaryEncoder):
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
         )
 
-    def _keep_maps(self) -> None:
+    def _keep_weights(self) -> None:
         for name in ("components_", "query_components_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if len(self._widths) > 2:

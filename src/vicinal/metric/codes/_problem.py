@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Self
 
@@ -11,13 +11,15 @@ import numpy as np
 
 from vicinal._kernels._forces import add_forces
 from vicinal._kernels._targeted import infer_sets, new_inferred
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import FloatArray, IntArray
 from vicinal.metric.codes._encoder import query_scale
 from vicinal.metric.codes._layers import Layers
 from vicinal.metric.descent import STEPS, Adam, Descent
 from vicinal.metric.gerrymander import part
 from vicinal.metric.inference import SignedPairs, sets_difference
-from vicinal.metric.selection import vote_losses
+from vicinal.metric.selection import prediction_losses
+from vicinal.pairs import rounded_squared_distances
+from vicinal.rows import Rows
 
 # Margins, as shares of the bits, and rates relative to the start, to choose from.
 MARGINS, RATES = (0.03, 0.1), (0.05,)
@@ -89,9 +91,7 @@ class HammingObjective:
         """Return the signed pairs of the rows among themselves, as places in ``rows``."""
         relaxed = [self.relax(self._project(side, rows)[0]) / 2 for side in parameters]
         left, right = relaxed[0], relaxed[-1]
-        squared_distances = np.einsum("ij,ij->i", left, left)[:, None] - 2 * left @ right.T
-        squared_distances += np.einsum("ij,ij->i", right, right)
-        np.maximum(squared_distances, 0, out=squared_distances)
+        squared_distances = rounded_squared_distances(left, right)
         np.fill_diagonal(squared_distances, np.inf)
         # The k nearest of all rows are about so many of those of a step.
         share = round(self.options.n_neighbors * len(rows) / self.n_rows)
@@ -163,28 +163,13 @@ class HammingObjective:
 class HammingProblem:
     """Rows (n, d) about their mean and of norm 16, their classes, and what was asked of them."""
 
-    X: FloatArray
-    labels: IntArray
+    rows: Rows
     options: HammingOptions
-    weights: FloatArray | None = None
-    groups: AnyArray | None = None
-    _begun: dict[str, FloatArray] = field(default_factory=dict)
 
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return len(self.labels)
-
-    def take(self, rows: IntArray) -> Self:
-        """Return the problem of some of the rows."""
-        weights, groups = (
-            None if part is None else part[rows] for part in (self.weights, self.groups)
-        )
-        k = min(self.options.n_neighbors, max(1, len(rows) - 1))
-        return replace(
-            self, X=self.X[rows], labels=self.labels[rows], weights=weights, groups=groups,
-            options=replace(self.options, n_neighbors=k),
-        )  # fmt: skip
+    def on(self, rows: Rows) -> Self:
+        """Return the problem of other rows."""
+        k = min(self.options.n_neighbors, max(1, rows.n_rows - 1))
+        return replace(self, rows=rows, options=replace(self.options, n_neighbors=k))
 
     def settings(self) -> list[HammingSetting]:
         """Return every combination of the settings that were left open."""
@@ -196,37 +181,27 @@ class HammingProblem:
     def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
         """Return a descent at random weights."""
         rng = np.random.default_rng(seed)
-        start = self.options.layers.draw(NORM, rng, self.X.dtype.type)[None]
+        start = self.options.layers.draw(NORM, rng, self.rows.X.dtype.type)[None]
         rate = setting.rate * float(np.sqrt(np.mean(start**2)))
         if self.options.asymmetric:
             start = np.repeat(start, 2, axis=0)
-        objective = HammingObjective(
-            self.X,
-            self.labels,
-            self.options,
-            setting.margin * self.options.costs,
-            self.weights,
-            rng,
-        )
+        rows, n_rows = self.rows, self.rows.n_rows
+        costs = setting.margin * self.options.costs
+        objective = HammingObjective(rows.X, rows.codes, self.options, costs, rows.weights, rng)
         descent = Descent(
             objective, Adam(rate), start, self.options.max_iter, rng, tol=self.options.tol,
-            n_steps=max(1, self.n_rows // BATCH, min(STEPS, self.n_rows // SMALL_BATCH)),
+            n_steps=max(1, n_rows // BATCH, min(STEPS, n_rows // SMALL_BATCH)),
         )  # fmt: skip
         return part(descent) if self.options.asymmetric else descent
 
-    def map_database(self, components: FloatArray) -> FloatArray:
-        """Return the rows' codes, −½ and ½."""
-        projected, _ = self.options.layers.forward(components[-1], self.X)
-        return np.where(projected > 0, 0.5, -0.5).astype(self.X.dtype)
-
-    def map_queries(self, components: FloatArray) -> FloatArray:
-        """Return what queries are before they are bits."""
-        projected, _ = self.options.layers.forward(components[0], self.X)
-        return np.tanh(projected * query_scale(projected)) / 2
-
-    def score(self, components: FloatArray, held: HammingProblem) -> FloatArray:
-        """Return the loss of each held-out row, voted on by these rows."""
-        return vote_losses(
-            self.map_database(components), held.map_queries(components), self.labels, held.labels,
-            self.options.costs, self.options.n_neighbors, n_threads=self.options.n_threads,
+    def score(self, components: FloatArray, held: Rows) -> FloatArray:
+        """Return the loss of each held-out row, voted on by these rows' codes."""
+        layers = self.options.layers
+        bits, _ = layers.forward(components[-1], self.rows.X)
+        database = np.where(bits > 0, 0.5, -0.5).astype(self.rows.X.dtype)
+        projected, _ = layers.forward(components[0], held.X)
+        queries = np.tanh(projected * query_scale(projected)) / 2
+        return prediction_losses(
+            database, queries, self.rows.classes, held.classes, self.options.n_neighbors,
+            costs=self.options.costs, n_threads=self.options.n_threads,
         )  # fmt: skip

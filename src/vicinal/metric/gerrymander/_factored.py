@@ -17,6 +17,7 @@ from vicinal.metric.candidates import (
 from vicinal.metric.gerrymander._objective import PairedObjective, sides
 from vicinal.metric.gerrymander._options import Options
 from vicinal.metric.inference import SignedPairs, infer_all, infer_pairs
+from vicinal.rows import Rows
 
 # Rows of other classes a list holds beside 2k + 3 of the own: several times what a set can use.
 OTHERS = 40
@@ -106,10 +107,8 @@ class FactoredObjective(PairedObjective):
         return (start / np.sqrt(np.median(known))).astype(start.dtype) if len(known) else start
 
 
-def make_objective(
-    X: AnyArray, labels: IntArray, options: Options, weights: FloatArray | None
-) -> FactoredObjective:
+def make_objective(rows: Rows, options: Options) -> FactoredObjective:
     """Return the objective of rows and their classes, in any order."""
-    classes = order_by_class(labels)
-    ordered = None if weights is None else weights[classes.order]
-    return FactoredObjective(X[classes.order], classes, options, ordered)
+    classes = order_by_class(rows.codes)
+    ordered = rows.take(classes.order)
+    return FactoredObjective(ordered.X, classes, options, ordered.weights)

@@ -42,3 +42,13 @@ class Smoother:
     ridge: float = 0.1
     temperature: float | None = None
     power: float = 1.0
+
+    def describe(self) -> str:
+        """Return it in a few words."""
+        if self.n_local is not None:
+            how = f"{self.n_local} neighbours, ridge {self.ridge:g}"
+        elif self.estimator == "kernel-ridge":
+            how = f"bandwidth {self.bandwidth:.4g}, ridge {self.ridge:g}"
+        else:
+            how = f"bandwidth {self.bandwidth:.4g}"
+        return f"{self.estimator}, {how}, power {self.power:g}"

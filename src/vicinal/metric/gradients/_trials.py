@@ -16,6 +16,7 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index import ExactIndex
+from vicinal.metric.selection import Entry, Score
 
 from ._candidates import affordable_points
 from ._evaluation import Blocks, evaluate, fit_smoother
@@ -77,24 +78,17 @@ def split_halves(
     return Halves(X, targets, ((first, second), (second, first)), **how)
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
+@dataclass(eq=False)
+class Trial(Entry[Smoother]):
     """A smoother and a power, what they learned on each half, and the errors row by row."""
 
-    smoother: Smoother
-    sums: tuple[GradientSums, ...]
-    components: tuple[FloatArray, ...]
-    errors: FloatArray
+    sums: tuple[GradientSums, ...] = ()
+    components: tuple[FloatArray, ...] = ()
 
     @property
-    def error(self) -> float:
-        """The mean error."""
-        return float(self.errors.mean())
-
-    def is_behind(self, other: Trial, by: float) -> bool:
-        """Return whether the error is larger than another's by so many standard errors."""
-        gaps = self.errors - other.errors
-        return bool(gaps.mean() > by * gaps.std() / np.sqrt(len(gaps)))
+    def smoother(self) -> Smoother:
+        """The candidate."""
+        return self.candidate
 
 
 def try_all(
@@ -112,7 +106,8 @@ def try_all(
         by_power = zip(*(halves.kind.components(part, *powers) for part in sums), strict=True)
         for smoother, maps in zip(alike, by_power, strict=True):
             errors = [prediction_errors(maps[fold], halves, fold, few=few) for fold in folds]
-            trials.append(Trial(smoother, sums, maps, np.concatenate(errors)))
+            score = Score(np.concatenate(errors))
+            trials.append(Trial(smoother.describe(), smoother, [score], sums=sums, components=maps))
     return trials
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from vicinal.index._filter import choose_centre, fits_float32, query_side, row_side
+from vicinal.pairs import fold_queries, fold_rows, folded_slack, product_blocks
+from vicinal.pairs._filter import choose_centre, fits_float32, query_side, row_side
 
 
 def exact_squared_distance(q, y):
@@ -74,3 +75,20 @@ def test_values_float32_cannot_hold_are_known_by_their_norms():
     side = row_side(np.array([[1e200], [0.0]]), np.zeros(1), np.float32)
     assert not fits_float32(side.norms)
     assert fits_float32(np.array([3.0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 7, 300])
+def test_the_bound_of_folded_norms_holds(dtype, d):
+    rng = np.random.default_rng(d)
+    queries, vectors = rng.normal(size=(4, d)), rng.normal(size=(6, d)) + 0.1
+    vectors[:2] = np.sign(vectors[:2])  # equal terms round the same way each time
+    left, panel = fold_queries(queries.astype(dtype)), fold_rows(vectors.astype(dtype))
+    ((_, _, products),) = product_blocks(left, [panel])
+    for i, query in enumerate(queries):
+        s = np.linalg.norm(query)
+        for j, vector in enumerate(vectors):
+            error = exact_squared_distance(query, vector) - exact_squared_distance(query, 0 * query)
+            error -= Fraction(float(products[i, j]))
+            reach = s + np.linalg.norm(vector)
+            assert abs(error) <= folded_slack(d, dtype) * reach**2

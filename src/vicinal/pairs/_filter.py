@@ -1,4 +1,4 @@
-"""The rounded side of exact search: centred copies, and how far rounding may mislead.
+"""The rounded side of a search: centred copies, and how far rounding may mislead.
 
 Let u be half a unit in the last place of the filter's precision, s = ‖q‖ and r = ‖y‖ about the
 centre. The filter works with s² + r² − 2 q·y. It errs by
@@ -9,6 +9,10 @@ centre. The filter works with s² + r² − 2 q·y. It errs by
 
 That makes (d / 2 + 8) u (s + r)². In float64 the squared norms and the direct sum that defines the
 distance err by another d u (s + r)² each; next to float32's u they vanish.
+
+Where r² is folded into the product, that has d + 1 terms whose absolute values add up to at most
+(s + r)²: it errs by (d + 1) u (s + r)², and rounding q, y and r² adds 3 u (s + r)². Both, doubled
+for what is done with the values, make 2 (d + 4) u (s + r)².
 """
 
 from __future__ import annotations
@@ -86,6 +90,11 @@ def relative_slack(n_features: int, dtype: Float) -> float:
     unit = np.finfo(dtype).eps / 2
     terms = 0.55 * n_features if dtype == np.float32 else 2.6 * n_features
     return float((terms + 10) * unit)
+
+
+def folded_slack(n_features: int, dtype: Float) -> float:
+    """Return the factor of (s + r)² that bounds the error of r² − 2 q·y made by one product."""
+    return float((n_features + 4) * np.finfo(dtype).eps)
 
 
 def absolute_slack(n_features: int, dtype: Float) -> float:

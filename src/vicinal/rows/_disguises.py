@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import FloatArray
 
 # Learners multiply squares with squares; the fourth powers of values beyond leave float64.
 LARGEST_VALUE, SMALLEST_VALUE = 1e75, 1e-75
@@ -154,20 +154,3 @@ def _kind_of_label(value: Any) -> str:
     if isinstance(value, (bool, int, float, np.number, np.bool_)):
         return "NaN" if value != value else "numbers"
     return "text" if isinstance(value, str) else type(value).__name__
-
-
-def read_numbers(name: str, values: Any) -> AnyArray:
-    """Return real numbers as float64; refuse what would lose a part on the way."""
-    if isinstance(values, np.ma.MaskedArray) or issparse(values):
-        raise ValueError(f"{name} is masked or sparse; give plain numbers.")
-    given = np.asarray(values)
-    if given.dtype.kind in "cmM":
-        raise ValueError(f"{name} must be real numbers, got values of type {given.dtype}.")
-    try:
-        with np.errstate(over="ignore"):
-            numbers: FloatArray = given.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be numbers: {error}.") from error
-    if given.dtype.kind == "f" and np.isinf(numbers).sum() > np.isinf(given).sum():
-        raise ValueError(f"{name} holds numbers beyond the range of float64.")
-    return numbers

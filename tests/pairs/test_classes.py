@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from vicinal.metric.candidates import order_by_class, refresh_candidates
+from vicinal.pairs import order_by_class, refresh_candidates
 
 
 def brute_force(mapped, codes, i, own, n):

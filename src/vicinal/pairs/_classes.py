@@ -1,10 +1,13 @@
-"""Candidate lists: the few points that can enter a row's neighbour sets, found exactly.
+"""Near rows by class: the few points that can enter a row's neighbour sets.
 
 Only near points can enter h* or ĥ, so a row needs its nearest points of its own class and the
 nearest of the others, not all n. The lists are found from the mapped rows in blocks of a float32
 product, selection fused with the product, so memory stays O(n · candidates). The lists before the
 last steps bound where the new ones can lie: their distances under the new map are the limits the
 selection starts from, and nearly every column passes by in one vectorised comparison.
+
+Unlike ``nearest_rows`` the lists are decided in float32, the precision training works in: of
+points that float32 cannot tell apart either may be listed.
 """
 
 from __future__ import annotations
@@ -22,9 +25,17 @@ from vicinal._kernels._candidates import (
 from vicinal._kernels._lanes import LANES
 from vicinal._threads import map_blocks
 from vicinal._types import FloatArray, IntArray
+from vicinal.pairs._filter import RowSide, folded_slack
+from vicinal.pairs._products import (
+    COLUMNS,
+    ROWS,
+    centred_float32,
+    fold_queries,
+    fold_rows,
+    panels_of,
+    product_blocks,
+)
 
-# Blocks of products that stay in a core's cache.
-ROWS, _COLUMNS = 256, 512
 # One column in so many tells where the first lists will end.
 SAMPLE = 8
 
@@ -94,24 +105,6 @@ def refresh_candidates(
     return search_lists(asked, points, *runs, (n_own, n_other), limits, n_threads)
 
 
-def nearest_rows(
-    database: FloatArray, queries: FloatArray, k: int, *, n_threads: int = 1
-) -> IntArray:
-    """Return the k nearest rows of the database for each query, nearest first, shape (m, k).
-
-    Which rows are kept is decided by products in float32 about the database's mean, their order by
-    direct distances; of equals the lower row comes first. Time O(m n p).
-    """
-    points, wanted = centred_float32(database), centred_float32(database, queries)
-    # No query is a column, and no run of columns is of its class.
-    nobody, empty = np.full(len(wanted), -1), np.zeros(len(wanted), np.int32)
-    found = search_lists(wanted, points, nobody, empty, empty, (0, k), None, n_threads)
-    rows, labels = np.arange(len(wanted)), np.zeros(len(points), np.int32)
-    squared_distances, _ = squared_distances_to(wanted, points, rows, found, labels)
-    order = np.argsort(squared_distances, axis=1, kind="stable")
-    return np.take_along_axis(found, order, axis=1)
-
-
 def search_lists(
     queries: FloatArray,
     points: FloatArray,
@@ -128,10 +121,8 @@ def search_lists(
     (m,) its run; ``keep`` how many of either side; ``limits`` (m, 2) what ‖z_j‖² − 2 q_i·z_j of
     the last ones is known not to exceed.
     """
-    squared_norms = np.einsum("ij,ij->i", points, points)
-    # One product gives both terms: [−2 q_i, 1] · [z_j, ‖z_j‖²].
-    columns = np.ascontiguousarray(np.column_stack([points, squared_norms]).T)
-    sample = np.ascontiguousarray(columns[:, ::SAMPLE])
+    columns = fold_rows(points)
+    sample = fold_rows(points[::SAMPLE])
     inside = stop - start
     wanted = np.column_stack([inside - (itself >= 0), len(points) - inside]).clip(max=keep)
     out = np.empty((len(queries), sum(keep)), np.int32)
@@ -160,25 +151,6 @@ def search_lists(
     return out
 
 
-# Squares of larger spreads, or of smaller ones, leave float32.
-_LARGEST_SPREAD = 1e12
-
-
-def centred_float32(mapped: FloatArray, rows: FloatArray | None = None) -> FloatArray:
-    """Return the rows, or others, about the rows' mean in float32: rounding sees the spread alone.
-
-    A spread whose squares would leave float32 becomes the unit, rounded to a power of two.
-    """
-    centre = mapped.mean(axis=0)
-    centred = mapped - centre
-    spread = float(max(centred.max(initial=0.0), -centred.min(initial=0.0)))
-    if rows is not None:  # so far away that squares would overflow is as far as need be
-        centred = np.clip(rows - centre, -_LARGEST_SPREAD * spread, _LARGEST_SPREAD * spread)
-    if spread and not 1 / _LARGEST_SPREAD <= spread <= _LARGEST_SPREAD:
-        centred = centred / np.ldexp(1.0, int(np.frexp(spread)[1]))
-    return np.ascontiguousarray(centred, dtype=np.float32)
-
-
 def candidate_limits(
     queries: FloatArray,
     points: FloatArray,
@@ -187,7 +159,7 @@ def candidate_limits(
     n_own: int,
 ) -> FloatArray:
     """Return (n, 2) upper bounds of the last own and other candidate's ‖z_j‖² − 2 q_i·z_j."""
-    squared_norms = np.einsum("ij,ij->i", queries, queries)
+    squared_norms = np.einsum("ij,ij->i", queries, queries)[:, None]
     rows = np.arange(len(points), dtype=np.int64)
     farthest = np.empty((len(points), 2), np.float32)
     for part in np.array_split(rows, max(1, len(rows) // 4096)):
@@ -195,15 +167,16 @@ def candidate_limits(
         for side, columns in enumerate((slice(0, n_own), slice(n_own, None))):
             found = squared_distances[:, columns]
             farthest[part, side] = found.max(axis=1) if found.shape[1] else np.inf
-    # Both the product and the direct distance are rounded: leave room for both.
-    slack = 64 * np.finfo(np.float32).eps * (squared_norms[:, None] + np.abs(farthest))
-    bounds: FloatArray = farthest - squared_norms[:, None] + slack
+    # A point no farther has a norm of at most s + √farthest; the direct distance is rounded, too.
+    reach = 2 * np.sqrt(squared_norms) + np.sqrt(farthest)
+    slack = 2 * folded_slack(points.shape[1], np.float32) * reach**2
+    bounds: FloatArray = (farthest - squared_norms + slack).astype(np.float32)
     return bounds
 
 
 def likely_limits(
     queries: FloatArray,
-    sample: FloatArray,
+    sample: RowSide,
     itself: IntArray,
     start: IntArray,
     stop: IntArray,
@@ -218,15 +191,15 @@ def likely_limits(
     """
     share = np.asarray(keep) / SAMPLE
     ranks = np.ceil(share + 1.5 * np.sqrt(share) + 2).astype(np.int64)
-    left = np.column_stack([queries * np.float32(-2), np.ones(len(queries), np.float32)])
-    limits = np.empty((len(queries), 2), np.float32)
-    rank_limits(left @ sample, itself, start, stop, ranks, np.empty(LANES, np.float32), limits)
+    limits, lows = np.empty((len(queries), 2), np.float32), np.empty(LANES, np.float32)
+    for _, _, products in product_blocks(fold_queries(queries), [sample]):
+        rank_limits(products, itself, start, stop, ranks, lows, limits)
     return limits
 
 
 def shortlists(
     queries: FloatArray,
-    columns: FloatArray,
+    columns: RowSide,
     itself: IntArray,
     start: IntArray,
     stop: IntArray,
@@ -235,20 +208,15 @@ def shortlists(
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Return values, columns (b, 2, capacity) and sizes (b, 2) of the rows' shortlists.
 
+    ``columns`` are the points to choose from, folded (:func:`fold_rows`).
     ``itself`` (b,) is the column of each query itself, which is left out; −1: none is.
     """
-    n_rows, n_columns = len(queries), columns.shape[1]
     capacity = 3 * max(keep) + 32
-    values = np.empty((n_rows, 2, capacity), np.float32)
-    found = np.empty((n_rows, 2, capacity), np.int32)
-    filled = np.zeros((n_rows, 2), np.int64)
-    left = np.column_stack([queries * np.float32(-2), np.ones(n_rows, np.float32)])
-    products = np.empty((n_rows, min(_COLUMNS, n_columns)), np.float32)
-    for begin in range(0, n_columns, _COLUMNS):
-        end = min(begin + _COLUMNS, n_columns)
-        if end - begin < products.shape[1]:
-            products = np.empty((n_rows, end - begin), np.float32)
-        np.dot(left, columns[:, begin:end], out=products)
+    values = np.empty((len(queries), 2, capacity), np.float32)
+    found = np.empty((len(queries), 2, capacity), np.int32)
+    filled = np.zeros((len(queries), 2), np.int64)
+    panels = panels_of(columns, COLUMNS)
+    for begin, _, products in product_blocks(fold_queries(queries), panels):
         shortlist_block(
             products, itself, begin, start, stop, limits, values, found, filled, keep[0], keep[1]
         )
