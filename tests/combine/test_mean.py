@@ -9,8 +9,8 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.preprocessing import scale
 
 from vicinal import EGOP, LDA, LMNN, MLNG, Euclidean, KNNClassifier, MeanMetric
-from vicinal.combine import mean_map, near_squared_distance
 from vicinal.metric.maps import FunctionMaps
+from vicinal.metric.means import mean_map, near_squared_distance
 
 
 def wine():

@@ -13,8 +13,6 @@ from vicinal.combine._members import (
     check_member,
     fit_member,
     linear_map,
-    mean_map,
-    near_squared_distance,
     prepare_member,
     task_of,
 )
@@ -27,8 +25,6 @@ __all__ = [
     "draw_seed",
     "fit_member",
     "linear_map",
-    "mean_map",
-    "near_squared_distance",
     "prepare_member",
     "task_of",
 ]

@@ -25,12 +25,11 @@ from vicinal.combine import (
     draw_seed,
     fit_member,
     linear_map,
-    mean_map,
-    near_squared_distance,
     prepare_member,
     task_of,
 )
 from vicinal.metric.gradients.mergeable import GradientMetric, merge_all
+from vicinal.metric.means import mean_map, near_squared_distance
 from vicinal.rows import Classes, Rows, read_target
 from vicinal.scale._chunk_sums import Census, as_rows, as_vector, take_census
 from vicinal.scale._dask import (

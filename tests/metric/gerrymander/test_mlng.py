@@ -159,7 +159,8 @@ def test_sparse_rows_are_learned_from_as_dense_ones_are(solver):
 
 
 @pytest.mark.parametrize("init", ["lda", "whitening", "relieff"])
-def test_starts_that_would_make_sparse_rows_dense_are_refused(init):
+def test_starts_that_would_make_sparse_rows_dense_are_refused(init, monkeypatch):
+    monkeypatch.setattr("vicinal.metric.gerrymander._mlng.MOST_DENSE", 0)
     X, y = two_clouds()
     with pytest.raises(ValueError, match=f"init='{init}' needs dense rows"):
         MLNG(init=init).fit(sparse.csr_array(X), y)
@@ -172,7 +173,8 @@ def test_starts_that_would_make_sparse_rows_dense_are_refused(init):
         ({"init": "pca", "n_components": 5, "solver": "psd"}, "use solver='factored'"),
     ],
 )
-def test_a_map_too_large_to_learn_is_refused_before_it_is_made(told, way_out):
+def test_a_map_too_large_to_learn_is_refused_before_it_is_made(told, way_out, monkeypatch):
+    monkeypatch.setattr("vicinal.metric.gerrymander._mlng.MOST_DENSE", 0)
     X = sparse.random_array((20, 50_000), density=0.001, rng=np.random.default_rng(0), format="csr")
     with pytest.raises(ValueError, match=rf"50,000 × 50,000 entries are too many.*{way_out}"):
         MLNG(3, learning_rate=1.0, **told).fit(X, np.arange(20) % 2)
@@ -306,19 +308,46 @@ def test_every_start_lowers_the_loss_with_the_components_asked_for(init, n_compo
     assert min(metric.loss_curve_) < metric.loss_curve_[0]
 
 
-def test_zeros_start_the_cone_solver_only():
-    X, y = two_clouds()
-    with pytest.raises(ValueError, match="psd"):
-        MLNG(init="zeros").fit(X, y)
-    metric = MLNG(init="zeros", solver="psd", random_state=0).fit(X, y)
-    assert metric.feature_relevance_[0] > 0.5
+@pytest.mark.parametrize("solver", ["factored", "psd"])
+def test_the_objective_can_be_followed_from_zero(solver):
+    X, y = two_clouds(200)
+    metric = MLNG(3, init="zeros", solver=solver, random_state=0).fit(X, y)
+    assert metric.feature_relevance_.argmax() == 0
+
+
+def metric_of(X, y, **told):
+    matrix = MLNG(3, random_state=0, **told).fit(X, y).get_mahalanobis_matrix()
+    return matrix / np.trace(matrix)
+
+
+@pytest.mark.parametrize("init", ["auto", "lda", "dann", "identity", "relieff", "zeros"])
+def test_the_metric_does_not_hang_on_the_last_bit(init):
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    X = rng.normal(size=(150, 4)) + 1.5 * y[:, None] * np.linspace(1, 0, 4)
+    plain = metric_of(X, y, init=init)
+    assert_allclose(metric_of(X + 1, y, init=init), plain, atol=1e-6)
+    if init in ("dann", "identity", "relieff"):
+        noise = 1e-12 * rng.normal(size=X.shape)
+        assert_allclose(metric_of(X + noise, y, init=init), plain, atol=1e-6)
+    order = [2, 0, 3, 1]
+    assert_allclose(metric_of(X[:, order], y, init=init), plain[np.ix_(order, order)], atol=1e-6)
+    assert_allclose(metric_of(sparse.csr_array(X), y, init=init), plain, atol=1e-6)
+
+
+def test_few_of_many_columns_are_found():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 60))
+    y = (X[:, 3] * X[:, 7] > 0).astype(int)
+    relevance = MLNG(5, random_state=0).fit(X, y).feature_relevance_
+    assert set(relevance.argsort()[-2:]) == {3, 7}
 
 
 @pytest.mark.parametrize("init", ["auto", "zeros", "relieff", "lda", "array"])
 def test_the_cone_solver_keeps_to_the_components_asked_for(init):
     X, y = load_wine(return_X_y=True)
     start: Any = np.eye(2, 13) if init == "array" else init
-    metric = MLNG(solver="psd", init=start, n_components=2, max_iter=2, random_state=0)
+    metric = MLNG(3, solver="psd", init=start, n_components=2, max_iter=2, random_state=0)
     metric.fit(X[::2], y[::2])
     assert metric.components_.shape == (2, 13)
     assert score(metric, X[::2], y[::2], X[1::2], y[1::2]) > 0.8
@@ -459,7 +488,8 @@ def test_what_was_tried_and_chosen_is_told():
     assert chosen["init"] == metric.init_
     assert chosen["learning_rate"] == metric.learning_rate_
     assert chosen["regularization"] == metric.regularization_ > 0
-    assert chosen["n_epochs"] == metric.n_iter_ == len(metric.loss_curve_)
+    assert chosen["n_epochs"] == len(metric.loss_curve_)
+    assert metric.n_iter_ == max(1, len(metric.loss_curve_))
     assert chosen["score"] == min(setting["score"] for setting in metric.settings_)
     tried = {(s["init"], s["learning_rate"], s["regularization"]) for s in metric.settings_}
     assert len(tried) == len(metric.settings_) > 4
@@ -481,12 +511,12 @@ def test_what_was_not_left_open_is_told_too():
 def test_losses_are_those_the_callback_is_told():
     X, y = two_clouds()
     seen: list[Any] = []
-    metric = MLNG(random_state=0, max_iter=3, tol=0, callback=seen.append).fit(X, y)
+    told = {"init": "identity", "learning_rate": 0.1, "max_iter": 3, "tol": 0}
+    metric = MLNG(random_state=0, callback=seen.append, **told).fit(X, y)
     fit = [p for p in seen if p.stage == "fit"]
     assert metric.loss_curve_ == [p.loss for p in fit]
     assert [p.epoch for p in fit] == list(range(1, metric.n_iter_ + 1))
     assert fit[-1].seconds_left == 0
-    assert {p.setting for p in fit} < {p.setting for p in seen}
 
 
 def test_a_callback_ends_the_fit():
@@ -508,7 +538,8 @@ def test_a_callback_ends_the_choice_of_settings():
         return progress.stage == "settings"
 
     metric = MLNG(callback=stop, random_state=0).fit(X, y)
-    assert seen == ["settings", "fit"]
+    assert seen[0] == "settings"
+    assert seen[1:] in ([], ["fit"])
     assert metric.n_iter_ == len(metric.settings_) == 1
     assert metric.settings_[0]["chosen"]
 

@@ -52,7 +52,8 @@ def test_only_what_was_left_open_is_tried():
 
 def test_open_starts_know_different_things():
     names = {start.label() for start in wine_problem().starts()}
-    assert names == {"dann", "identity", "standardised", "lda, 2 components"}
+    zeros = {"zeros, strength 0.3", "zeros, strength 3"}
+    assert names == {"dann", "identity", "standardised", "relieff", "lda, 2 components", *zeros}
     assert wine_problem(n_components=4).starts() == [Start("lda", 4), Start("pca", 4)]
     assert wine_problem(thin=True).starts() == [Start("pca", 13)]
     assert Start("zeros") in wine_problem(solver="psd").starts()

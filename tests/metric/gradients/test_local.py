@@ -105,6 +105,6 @@ def test_where_classes_lie_side_by_side_differently_in_two_places_it_errs_less()
     train, test = slice(0, 500), slice(500, None)
     scores = {}
     for local in (False, True):
-        model = KNNClassifier(metric=EJOP(local=local, n_iter=1, random_state=0))
+        model = KNNClassifier(metric=EJOP(local=local, diagonal=False, n_iter=1, random_state=0))
         scores[local] = model.fit(rows[train], y[train]).score(rows[test], y[test])
     assert scores[True] > scores[False]

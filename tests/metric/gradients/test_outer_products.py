@@ -75,7 +75,8 @@ def test_egop_survives_a_rotation_of_the_features_and_gradient_weights_do_not():
     errors = {}
     for learner in (EGOP, GradientWeights):
         for name, Z in (("plain", X), ("rotated", X @ R)):
-            model = KNNRegressor(5, metric=learner("analytic", random_state=0, power=1.0))
+            metric = learner("analytic", diagonal=False, random_state=0, power=1.0)
+            model = KNNRegressor(5, metric=metric)
             model.fit(Z[:1000], y[:1000])
             errors[learner, name] = np.mean((model.predict(Z[1000:]) - y[1000:]) ** 2) / y.var()
     assert abs(errors[EGOP, "rotated"] - errors[EGOP, "plain"]) < 1e-6

@@ -18,6 +18,10 @@ from vicinal.rows import Rows
 class Named:
     name: str
 
+    @property
+    def start(self) -> str:
+        return self.name
+
     def label(self) -> str:
         return f"setting {self.name}"
 
@@ -35,6 +39,8 @@ class Fake:
     walked: dict[str, int] = field(default_factory=dict)
     n_epochs: int = 8
     tol: float = -1.0
+    at_start: float = 1.0
+    has_mean: bool = False
 
     @property
     def rows(self) -> Rows:
@@ -53,7 +59,8 @@ class Fake:
     def score(self, components: Any, held: Any) -> Any:
         name, epoch = components
         # The rows differ, and their plain mean is what the curve says.
-        return self.curves[name][epoch - 1] + np.array([-0.1, 0.1, -0.1, 0.1])
+        score = self.curves[name][epoch - 1] if epoch else self.at_start
+        return score + np.array([-0.1, 0.1, -0.1, 0.1])
 
 
 class Walk(Descent):
@@ -106,6 +113,22 @@ def test_a_lucky_epoch_among_bad_ones_is_not_taken():
     assert choice.n_epochs == 4
 
 
+def test_the_start_is_kept_where_what_follows_is_not_better():
+    flat: Any = Fake({"a": [0.5, 0.4, 0.5, 0.5]}, n_epochs=4, at_start=0.4)
+    assert choose([(flat, flat)], flat.settings(), 0, never).n_epochs == 0
+    falls: Any = Fake({"a": [0.5, 0.4, 0.3, 0.2]}, n_epochs=4, at_start=0.4)
+    assert choose([(falls, falls)], falls.settings(), 0, never).n_epochs == 4
+
+
+def test_settings_that_noise_does_not_tell_apart_are_level_one_a_start():
+    curves = {"a": [0.3, 0.2], "b": [0.3, 0.2], "far": [0.9, 0.9]}
+    problem: Any = Fake(curves, n_epochs=2)
+    choice = choose([(problem, problem)], problem.settings(), 0, never, averages=True)
+    assert choice.setting == Named("a")
+    assert choice.level == ((Named("b"), 2),)
+    assert choose([(problem, problem)], problem.settings(), 0, never).level == ()
+
+
 def test_half_of_a_score_is_that_of_the_epochs_beside_it():
     choice, _ = choose_among({"falls": [0.5, 0.4, 0.3, 0.2], "flat": [0.45] * 4}, max_iter=4)
     assert choice.n_epochs == 4
@@ -120,7 +143,7 @@ def test_all_that_was_tried_is_told_and_one_is_chosen():
     assert [tried["name"] for tried in choice.tried] == list(CURVES)
     assert [tried["chosen"] for tried in choice.tried] == [False, True, False, False]
     good = choice.tried[1]
-    assert good["scores"] == pytest.approx(CURVES["good"])
+    assert good["scores"] == pytest.approx([1.0, *CURVES["good"]])
     assert good["score"] == pytest.approx((0.2 + 2 * 0.15 + 0.2) / 4)
     assert (good["n_epochs"], good["epochs_tried"]) == (6, 8)
     assert choice.tried[0]["epochs_tried"] == 2
@@ -175,7 +198,7 @@ def test_scores_of_all_splits_are_pooled():
     splits = [(one, one), (other, other)]
     choice = choose(splits, [Named("a"), Named("b")], 7, never)
     assert choice.setting == Named("b")
-    assert choice.tried[0]["score"] == pytest.approx(0.5)
+    assert choice.tried[0]["scores"] == pytest.approx([1.0, 0.5])
     # Every setting begins a split from the same seed.
     assert one.begun == [("a", (7, 0)), ("b", (7, 0))]
     assert other.begun == [("a", (7, 1)), ("b", (7, 1))]

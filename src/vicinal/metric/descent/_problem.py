@@ -50,6 +50,10 @@ class Rule(Protocol):
 class Setting(Protocol):
     """What a problem leaves open: a start, a rate, a weight. Hashable, and known by its label."""
 
+    @property
+    def start(self) -> Any:
+        """Where it sets out."""
+
     def label(self) -> str:
         """Return a short description for progress lines."""
 
@@ -72,6 +76,13 @@ class Problem(Protocol):
 
     def begin(self, setting: Any, seed: Sequence[int]) -> Any:
         """Return a :class:`~vicinal.metric.descent.Descent` at a setting's start."""
+
+    @property
+    def has_mean(self) -> bool:
+        """Whether several maps have a mean, as those of one linear map have; settings a start."""
+
+    def mean(self, maps: Sequence[FloatArray]) -> FloatArray:
+        """Return the map of the mean of several maps' metrics."""
 
     def score(self, components: FloatArray, held: Any) -> FloatArray:
         """Return the loss (m,) of each held-out row, predicted from these rows under a map."""

@@ -15,6 +15,7 @@ from vicinal.metric.gerrymander._mlng import MLNG
 from vicinal.metric.gerrymander._objective import part
 from vicinal.metric.gerrymander._problem import LinearProblem
 from vicinal.metric.gerrymander._regularizers import TWO_MAPS
+from vicinal.metric.means import mean_map, near_squared_distance
 from vicinal.metric.starts import Start
 
 
@@ -26,6 +27,16 @@ class TwoMapProblem(LinearProblem):
         """Return both maps where a start puts one, unless they are given apart."""
         one = super().make_start(start, rng)
         return one if one.ndim == 3 else np.stack([one, one])
+
+    def mean(self, maps: Sequence[FloatArray]) -> FloatArray:
+        """Return both maps of the mean of several metrics: of [U, −V], of both rows together."""
+        width = self.rows.X.shape[1]
+        sizes = np.array([near_squared_distance(self.rows.X, pair[1]) for pair in maps])
+        if not sizes.any():  # all rows are one
+            return maps[0]
+        joint = [np.hstack([pair[0], -pair[1]]) for pair in maps]
+        both = mean_map(joint, sizes, width)
+        return np.stack([both[:, :width], -both[:, width:]])
 
     def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
         """Return a descent at the setting's start, in the coordinates of both maps' mean."""

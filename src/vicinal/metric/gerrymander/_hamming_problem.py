@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class HammingSetting:
 
     margin: float
     rate: float
+    start: ClassVar[str] = "random"
 
     def label(self) -> str:
         """Return a short description for progress lines."""
@@ -165,6 +166,7 @@ class HammingProblem:
 
     rows: Rows
     options: HammingOptions
+    has_mean: ClassVar[bool] = False
 
     def on(self, rows: Rows) -> Self:
         """Return the problem of other rows."""
@@ -193,6 +195,10 @@ class HammingProblem:
             n_steps=max(1, n_rows // BATCH, min(STEPS, n_rows // SMALL_BATCH)),
         )  # fmt: skip
         return part(descent) if self.options.asymmetric else descent
+
+    def mean(self, maps: Sequence[FloatArray]) -> FloatArray:
+        """Never asked for: such maps have no mean."""
+        return maps[0]
 
     def score(self, components: FloatArray, held: Rows) -> FloatArray:
         """Return the loss of each held-out row, voted on by these rows' codes."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -22,6 +23,9 @@ from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps, stacked
 from vicinal.metric.selection import learn
 from vicinal.rows import Rows, check_at_least_two_classes, check_transform_input
+
+# Entries of sparse rows that are made dense, 32 MB: so small a table is learned as a dense one.
+MOST_DENSE = 1 << 22
 
 
 class MLNG(MetricLearner):
@@ -48,8 +52,8 @@ class MLNG(MetricLearner):
     init : str or array of shape (n_components, n_features), default="auto"
         "identity" (the features as given), "standardised", "whitening", "pca", "lda" (whitening
         within the classes, the directions that part them first), "dann" (the same, these directions
-        counting more), "relieff" (a diagonal), "zeros" (solver "psd" only), or a map to start
-        from, whose scale is kept. "auto" chooses.
+        counting more), "relieff" (a diagonal), "zeros" (the objective with ½‖W‖²_F followed
+        from zero by dual averaging), or a map to start from, whose scale is kept. "auto" chooses.
     regularizer : {None, "frobenius", "trace", "identity"}
         Added to the objective as λ‖W‖²_F, λ tr W or λ‖W − I‖²_F, on standardised features.
     regularization : float or "auto"
@@ -86,7 +90,7 @@ class MLNG(MetricLearner):
     components_ : ndarray of shape (n_components, n_features)
     classes_ : ndarray of shape (R,)
     n_iter_ : int
-        Epochs walked over all rows.
+        Epochs walked over all rows; 1 where a start was kept as it is.
     loss_curve_ : list of float
         Mean loss of each of them.
     init_ : str
@@ -94,20 +98,22 @@ class MLNG(MetricLearner):
     learning_rate_, regularization_ : float
         As used.
     settings_ : list of dict
-        Everything tried on inner splits: its scores after each epoch, the lowest one, of which half
-        is that of the epochs beside it, its epoch, and which was chosen. A score is the mean cost
-        of held-out votes plus a quarter of the share of wrong neighbours.
+        Everything tried on inner splits: its scores at the start and after each epoch, the lowest
+        one, of which half is that of the epochs beside it, its epoch (0: the start is kept), and
+        which was chosen. A score is the mean cost of held-out votes plus a quarter of the share of
+        wrong neighbours.
     n_skipped_ : int
         Rows whose class is too small for any set of k others to vote for it.
 
     Notes
     -----
     What is left open ("auto" of ``init``, ``learning_rate`` and, with a regulariser,
-    ``regularization``) is chosen by successive halving on inner splits: at most 5,000 rows are cut
-    into four folds, and one of them after another is held out until 1,250 rows have been voted on
-    by the rest, or all have. Weights, costs and groups count there too. Setting and epoch of lowest
-    score are taken, scores of neighbouring epochs being meaned. The metric is then learned from all
-    rows with the one setting and as many epochs.
+    ``regularization``) is raced on inner splits: at most 5,000 rows are cut into four folds, and
+    one of them after another is held out until 1,250 rows have been voted on by the rest, or all have.
+    Every start is scored before its descent and after each epoch, and kept as it is unless what
+    follows is better by more than a standard error. What noise does not tell from the best, up to
+    three further starts at their epochs, is fitted to all rows as well, and the metrics are
+    averaged, near rows being the unit of each.
     Splits and batches are drawn by row number: the same rows in another order are another draw, as
     another ``random_state`` is. Starts, sets, losses and gradients do not depend on the order.
     Time O(n (d p + R k + k³)) an epoch, O(n² p) an exact search for candidates, O(n p log n) an
@@ -198,6 +204,8 @@ class MLNG(MetricLearner):
 
     def learn(self, rows: Rows) -> LinearMaps:
         """Return the map whose k nearest neighbours vote right."""
+        if issparse(rows.X) and rows.X.shape[0] * rows.X.shape[1] <= MOST_DENSE:
+            rows = replace(rows, X=rows.X.toarray())  # type: ignore[attr-defined]
         warm = stacked(self.maps_) if self.warm_start and self._is_fitted else None
         costs = check_costs(self.costs, len(rows.classes.names))
         options = check_options(self, rows.X, costs, warm)
@@ -258,7 +266,7 @@ class MLNG(MetricLearner):
         self.learning_rate_ = learned.setting["learning_rate"]
         self.regularization_ = learned.setting["regularization"]
         self.settings_ = learned.tried
-        self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
+        self.loss_curve_, self.n_iter_ = learned.losses, max(1, len(learned.losses))
         return frame.maps(learned.components.astype(rows.X.dtype, copy=False))
 
     def _warn_of_small_classes(self, codes: IntArray, n_neighbors: int) -> None:

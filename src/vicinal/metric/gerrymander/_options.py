@@ -74,15 +74,11 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
     )
 
 
-def check_init(told: Any, width: int) -> Any:
-    """Return the init as a known name or an array (p, width)."""
+def check_init(told: Any, width: int, names: tuple[str, ...] = ("zeros", *STARTS)) -> Any:
+    """Return the init as "auto", a known name or an array (p, width)."""
     init = told.init
     if isinstance(init, str):
-        check_choice("init", init, ("auto", "zeros", *STARTS))
-        if init == "zeros" and told.solver != "psd":
-            raise ValueError(
-                "init='zeros' needs solver='psd': at L = 0 the gradient of LᵀL vanishes."
-            )
+        check_choice("init", init, ("auto", *names))
         return init
     return check_map(init, width, told.n_components)
 

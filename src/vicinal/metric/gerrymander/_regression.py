@@ -26,6 +26,7 @@ from vicinal.metric.inference import TARGET_SETS
 from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import learn
+from vicinal.metric.starts import STARTS
 from vicinal.rows import Numbers, Rows, usual_neighbors
 
 
@@ -185,7 +186,7 @@ class RegressionMLNG(MetricLearner):
         self.set_size_ = learned.setting["set_size"]
         self.gamma_ = learned.setting["gamma"]
         self.settings_ = learned.tried
-        self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
+        self.loss_curve_, self.n_iter_ = learned.losses, max(1, len(learned.losses))
         return framed.frame.maps(learned.components.astype(rows.X.dtype, copy=False))
 
     def _options(self, rows: Rows) -> RegressionOptions:
@@ -209,7 +210,7 @@ class RegressionMLNG(MetricLearner):
             sets=self.sets,
             gamma=check_auto("gamma", self.gamma, check_positive),
             epsilon=check_positive("epsilon", self.epsilon),
-            init=check_init(self, width),
+            init=check_init(self, width, STARTS),
             learning_rate=check_auto("learning_rate", self.learning_rate, check_positive),
             batch_size=check_auto("batch_size", batch, lambda name, n: check_whole(name, n, 0)),
             max_iter=check_whole("max_iter", self.max_iter),

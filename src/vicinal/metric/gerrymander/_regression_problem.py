@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -159,6 +159,7 @@ class RegressionProblem:
     rows: FramedRows
     options: RegressionOptions
     _begun: dict[Start, FloatArray] = field(default_factory=dict)
+    has_mean: ClassVar[bool] = False
 
     def on(self, rows: FramedRows) -> Self:
         """Return the problem of other rows."""
@@ -240,6 +241,10 @@ class RegressionProblem:
             components.astype(dtype), self.rows.X, self.options.n_neighbors, rng
         )
         return np.stack([scaled, scaled]) if self.options.asymmetric else scaled
+
+    def mean(self, maps: Sequence[FloatArray]) -> FloatArray:
+        """Never asked for: such maps have no mean."""
+        return maps[0]
 
     def score(self, components: FloatArray, held: FramedRows) -> FloatArray:
         """Return the squared error of each held-out row's mean of neighbours."""

@@ -75,6 +75,7 @@ class GradientMetric(MetricLearner):
         ridge: float | None = None,
         store_gradients: bool = False,
         local: bool = False,
+        diagonal: bool | None = None,
         random_state: Any = None,
         block_size: int | None = None,
         n_jobs: int | None = None,
@@ -96,6 +97,7 @@ class GradientMetric(MetricLearner):
         self.ridge = ridge
         self.store_gradients = store_gradients
         self.local = local
+        self.diagonal = diagonal
         self.random_state = random_state
         self.block_size = block_size
         self.n_jobs = n_jobs

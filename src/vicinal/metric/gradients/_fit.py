@@ -111,7 +111,7 @@ def fit_rows(
     dtype = X.dtype.name
     X, targets, weights = distinct_rows(X, targets, weights)
     kind, span = options.kind, None
-    by_feature = kind.diagonal or options.smoother.estimator == "difference"
+    by_feature = kind.diagonal or options.diagonal or options.smoother.estimator == "difference"
     if len(X) <= X.shape[1] and not by_feature and np.ptp(X, axis=0).any():
         span = span_of(X)
         X, options = span.enter(X), replace(options, by_feature=False)
@@ -212,7 +212,9 @@ def _choose(
         return Choice(smoothers[len(smoothers) // 2], None, n_iter, n_left=n_iter)
     kind, n_threads = options.kind, options.blocks.n_threads
     # In the plane that few rows span, columns are no features, whose weights a diagonal would be.
-    diagonals = (False,) if kind.diagonal or not options.by_feature else (False, True)
+    diagonals: tuple[bool, ...] = (False,)
+    if options.by_feature and not kind.diagonal:
+        diagonals = (False, True) if options.diagonal is None else (options.diagonal,)
     halves = split_halves(
         X, targets, rows, random, kind=kind, n_neighbors=options.n_neighbors, yardstick=yardstick,
         diagonals=diagonals, n_threads=n_threads,

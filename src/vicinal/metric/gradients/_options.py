@@ -44,6 +44,7 @@ class Options:
     n_neighbors: int
     n_evaluations: int | str | None
     keep_gradients: bool
+    diagonal: bool | None
     blocks: Blocks
     by_feature: bool = True
     learner: str = ""
@@ -64,6 +65,7 @@ def check_options(
     told = {**told, **{name: _CHECKS[name](name, told[name]) for name in given}}
     if told["estimator"] == "auto" and isinstance(told["bandwidth"], float):
         raise ValueError("estimator='auto' chooses the bandwidth too; give one estimator.")
+    check_choice("diagonal", told["diagonal"], (None, True, False))
     if told["local"] and kind.diagonal:
         raise ValueError(
             f"local=True ranks by outer products of gradients, which {learner} does not make; "
@@ -80,6 +82,7 @@ def check_options(
         n_neighbors=check_whole("n_neighbors", told["n_neighbors"]),
         n_evaluations=told["n_evaluations"],
         keep_gradients=bool(told["store_gradients"]),
+        diagonal=told["diagonal"],
         blocks=Blocks(told["block_size"], thread_count(told["n_jobs"])),
         learner=learner,
         verbose=told["verbose"],
@@ -101,6 +104,7 @@ def _check_smoother(told: Mapping[str, Any], n_features: int, n_columns: int) ->
         confidence=confidence,
         n_local=told["n_local"],
         temperature=told["temperature"],
+        diagonal=bool(told["diagonal"]),
     )
 
 

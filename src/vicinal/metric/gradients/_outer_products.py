@@ -67,6 +67,10 @@ _SHARED = """
         Let k-NN predictors with ``index="exact"`` take ten candidates a neighbour and rank them
         again by the mean of this metric and the outer products of the gradients at the query and
         at the candidate. Not for GradientWeights.
+    diagonal : bool or None
+        Whether the metric is made of the diagonal of the matrix alone, a weight a feature, which is
+        best where few of many columns matter. None chooses by cross-validation with the rest;
+        False keeps the metric free of the axes. GradientWeights is diagonal in any case.
     random_state : int, RandomState or None
     block_size : int or None
         Evaluation points at a time: bounds memory. Default 256.

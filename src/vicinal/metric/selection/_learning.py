@@ -22,6 +22,9 @@ from vicinal.metric.descent import Descent, Problem, Progress, Setting, Watch
 from vicinal.metric.selection._race import Entry, Score, halve, race
 from vicinal.rows import FOLDS, Rows, inner_splits
 
+# Settings that are averaged with the best at most: each is one more fit.
+MOST_LEVEL = 3
+
 
 @dataclass(eq=False)
 class Trial(Entry[Setting]):
@@ -30,11 +33,12 @@ class Trial(Entry[Setting]):
     descents: list[Descent] = field(default_factory=list)
 
     def run(self, splits: Sequence[tuple[Problem, Rows]], until: int) -> None:
-        """Walk to an epoch, scoring after each."""
-        while self.descents[0].epoch < until:
+        """Walk to an epoch, scoring the start and after each."""
+        while len(self.scores) <= until:
             scores = []
             for (problem, held), descent in zip(splits, self.descents, strict=True):
-                descent.advance()
+                if self.scores:
+                    descent.advance()
                 scores.append(Score(problem.score(descent.components, held), held.weights))
             self.scores.append(Score.pool(scores))
 
@@ -56,16 +60,18 @@ class Trial(Entry[Setting]):
         lowest of many single scores is luck in part.
         """
         padded = np.pad(self.means, 1, mode="edge")
-        smooth = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
-        first = int(np.argmin(smooth))
-        return float(smooth[first]), first + 1
+        smooth = np.round((padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4, 12)
+        best = int(np.argmin(smooth))
+        # The start is kept unless what follows is better by more than chance.
+        is_better = self.scores[0].is_behind(self.scores[best], by=1)
+        return float(smooth[best]), best if is_better else 0
 
     def describe(self, chosen: bool) -> dict[str, Any]:
         """Return what was tried and what came of it."""
         score, epoch = self.steady
         return {
             **self.candidate.describe(),
-            "epochs_tried": len(self.scores),
+            "epochs_tried": len(self.scores) - 1,
             "n_epochs": epoch,
             "scores": self.means,
             "score": score,
@@ -75,11 +81,15 @@ class Trial(Entry[Setting]):
 
 @dataclass(frozen=True)
 class Choice:
-    """The setting to fit with, the epoch to stop at, and all that was tried, in words."""
+    """The setting to fit with, the epoch to stop at, and all that was tried, in words.
+
+    ``level`` are the further settings, with their epochs, that noise does not tell from it.
+    """
 
     setting: Setting
     n_epochs: int
     tried: tuple[dict[str, Any], ...] = ()
+    level: tuple[tuple[Setting, int], ...] = ()
 
 
 def choose(
@@ -87,10 +97,13 @@ def choose(
     settings: Sequence[Setting],
     seed: int,
     watch: Watch,
+    *,
+    averages: bool = False,
 ) -> Choice:
     """Return the setting with the lowest inner score, and the epoch to stop at.
 
-    A true answer of the watch ends the search with what is known by then.
+    With ``averages`` also the settings that noise does not tell from it. A true answer of the watch
+    ends the search with what is known by then.
     """
     trials = [
         Trial(
@@ -105,7 +118,7 @@ def choose(
     def play(running: Sequence[Trial], until: int) -> bool:
         for trial in running:
             trial.run(splits, until)
-            loss = trial.descents[0].losses[-1]
+            loss = trial.descents[0].losses[-1] if until else np.nan
             if watch(Progress("settings", trial.name, until, n_epochs, loss, trial.value)):
                 return True
         return False
@@ -114,7 +127,22 @@ def choose(
     scored = [trial for trial in trials if trial.scores]
     best = min(scored, key=attrgetter("steady"))
     tried = tuple(trial.describe(trial is best) for trial in scored)
-    return Choice(best.candidate, best.steady[1], tried)
+    level = level_with(best, scored) if averages else ()
+    return Choice(best.candidate, best.steady[1], tried, level)
+
+
+def level_with(best: Trial, trials: Sequence[Trial]) -> tuple[tuple[Setting, int], ...]:
+    """Return the settings, and their epochs, that a standard error does not tell from the best.
+
+    One a start, the better of its rates; no more than MOST_LEVEL, the lowest scores first.
+    """
+    lowest, starts, level = best.scores[best.steady[1]], [best.candidate.start], []
+    for trial in sorted(trials, key=attrgetter("steady")):
+        epoch = trial.steady[1]
+        if trial.candidate.start not in starts and not trial.scores[epoch].is_behind(lowest, by=1):
+            starts.append(trial.candidate.start)
+            level.append((trial.candidate, epoch))
+    return tuple(level[:MOST_LEVEL])
 
 
 def rungs(n_settings: int, n_epochs: int) -> list[int]:
@@ -148,8 +176,11 @@ def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS
     settings = problem.settings()
     splits = inner_splits(problem.rows, seed)[:most_splits] if len(settings) > 1 else []
     parts = [(problem.on(train), held) for train, held in splits]
-    choice = choose(parts, settings, seed, watch_all) if parts else None
+    choice = None
+    if parts:
+        choice = choose(parts, settings, seed, watch_all, averages=problem.has_mean)
     setting = choice.setting if choice else settings[0]
+    others = [walk(problem, each, until, seed) for each, until in (choice.level if choice else ())]
     descent = problem.begin(setting, (seed, 1 << 20))
     until = choice.n_epochs if choice else descent.n_epochs
     began, label = time.monotonic(), setting.label()
@@ -161,4 +192,13 @@ def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS
     described = setting.describe()
     alone = {**described, "n_epochs": until, "chosen": True}
     tried = list(choice.tried) if choice else [alone]
-    return Learned(descent.components, described, descent.losses, tried)
+    components = problem.mean([descent.components, *others]) if others else descent.components
+    return Learned(components, described, descent.losses, tried)
+
+
+def walk(problem: Problem, setting: Setting, until: int, seed: int) -> FloatArray:
+    """Return the map that a setting leads to from all rows, after so many epochs."""
+    descent = problem.begin(setting, (seed, 1 << 20))
+    while descent.epoch < until and not descent.is_done:
+        descent.advance()
+    return descent.components

@@ -42,8 +42,11 @@ class Score:
 
     @property
     def mean(self) -> float:
-        """The weighted mean loss; the plain one where no row has a weight."""
-        return float(self._shares() @ self.losses)
+        """The weighted mean loss; the plain one where no row has a weight.
+
+        To twelve digits: scores that are equal but for rounding must tie.
+        """
+        return round(float(self._shares() @ self.losses), 12)
 
     def behind(self, other: Score) -> tuple[float, float]:
         """Return by how much another score of the same rows is lower, and the standard error."""
