@@ -48,6 +48,7 @@ ESTIMATORS += [
     vicinal.GBLMNN(n_trees=3, max_depth=2),
     vicinal.ITML(prior="identity", gamma=0.1, max_iter=5),
     vicinal.KNCA(max_iter=3),
+    vicinal.MCML(max_iter=3),
     vicinal.LFDA(),
     vicinal.LSML(prior="identity", max_iter=10),
     vicinal.MLKR(max_iter=5),
