@@ -34,6 +34,8 @@ ESTIMATORS += [
     vicinal.LDA(),
     vicinal.MeanMetric(vicinal.LDA(), n_starts=2),
     vicinal.metric.PublishedMLNG(max_iter=3),
+    vicinal.metric.PublishedAsymmetricMLNG(max_iter=3),
+    vicinal.metric.PublishedRegressionMLNG(gamma=1.0, max_iter=3),
     vicinal.LMNN(max_iter=10),
     vicinal.MLNG(max_iter=2),
     vicinal.AsymmetricMLNG(max_iter=2, learning_rate=0.03),

@@ -3,7 +3,14 @@
 from vicinal.metric._relief import ReliefF
 from vicinal.metric.codes import BinaryEncoder, HammingMLNG
 from vicinal.metric.descent import Progress
-from vicinal.metric.gerrymander import MLNG, AsymmetricMLNG, PublishedMLNG, RegressionMLNG
+from vicinal.metric.gerrymander import (
+    MLNG,
+    AsymmetricMLNG,
+    PublishedAsymmetricMLNG,
+    PublishedMLNG,
+    PublishedRegressionMLNG,
+    RegressionMLNG,
+)
 from vicinal.metric.gradients import (
     EGOP,
     EJOP,
@@ -30,7 +37,9 @@ __all__ = [
     "HammingMLNG",
     "MetricLearner",
     "Progress",
+    "PublishedAsymmetricMLNG",
     "PublishedMLNG",
+    "PublishedRegressionMLNG",
     "RegressionMLNG",
     "ReliefF",
     "best_voting_set",

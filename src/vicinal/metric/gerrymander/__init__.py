@@ -19,12 +19,18 @@ from vicinal.metric.gerrymander._mlng import MLNG
 from vicinal.metric.gerrymander._options import scale_costs
 from vicinal.metric.gerrymander._parted import part
 from vicinal.metric.gerrymander._published import PublishedMLNG
+from vicinal.metric.gerrymander._published_variants import (
+    PublishedAsymmetricMLNG,
+    PublishedRegressionMLNG,
+)
 from vicinal.metric.gerrymander._regression import RegressionMLNG
 
 __all__ = [
     "MLNG",
     "AsymmetricMLNG",
+    "PublishedAsymmetricMLNG",
     "PublishedMLNG",
+    "PublishedRegressionMLNG",
     "RegressionMLNG",
     "part",
     "scale_costs",

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray
 from vicinal._validation import (
     check_auto,
     check_choice,
@@ -22,7 +21,12 @@ from vicinal._validation import (
 from vicinal.metric.descent import Progress, enter_frame, make_frame
 from vicinal.metric.gerrymander._objective import REGULARIZERS, TWO_MAPS
 from vicinal.metric.gerrymander._options import check_init
-from vicinal.metric.gerrymander._regression_problem import RegressionOptions, RegressionProblem
+from vicinal.metric.gerrymander._published_variants import PublishedRegressionMLNG
+from vicinal.metric.gerrymander._regression_problem import (
+    RegressionOptions,
+    RegressionProblem,
+    standard_targets,
+)
 from vicinal.metric.inference import TARGET_SETS
 from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps
@@ -168,6 +172,11 @@ class RegressionMLNG(MetricLearner):
         self.n_jobs = n_jobs
         self.callback = callback
 
+    @staticmethod
+    def as_published(n_neighbors: int | None = None, **parameters: Any) -> PublishedRegressionMLNG:
+        """Return the source's algorithm: see :class:`~vicinal.metric.PublishedRegressionMLNG`."""
+        return PublishedRegressionMLNG(n_neighbors, **parameters)
+
     def fit(
         self, X: AnyArray, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> RegressionMLNG:
@@ -240,16 +249,3 @@ class RegressionMLNG(MetricLearner):
             sys.stdout.write(f"[{type(self).__name__}] {progress.describe()}\n")
             sys.stdout.flush()
         return bool(self.callback(progress)) if self.callback is not None else False
-
-
-def standard_targets(numbers: FloatArray) -> FloatArray:
-    """Return numbers about their mean in deviations; refuse a constant."""
-    centred = numbers - numbers.mean()
-    deviation = float(np.sqrt(np.mean(centred**2)))
-    if deviation <= 8 * np.finfo(np.float64).eps * np.abs(numbers).max(initial=0.0):
-        raise ValueError(
-            f"y is constant ({numbers[0]:g}), so that no row is nearer to the truth than another; "
-            "check the target column."
-        )
-    standard: FloatArray = centred / deviation
-    return standard

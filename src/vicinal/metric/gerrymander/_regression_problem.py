@@ -265,6 +265,19 @@ class RegressionProblem:
         )  # fmt: skip
 
 
+def standard_targets(numbers: FloatArray) -> FloatArray:
+    """Return numbers about their mean in deviations; refuse a constant."""
+    centred = numbers - numbers.mean()
+    deviation = float(np.sqrt(np.mean(centred**2)))
+    if deviation <= 8 * np.finfo(np.float64).eps * np.abs(numbers).max(initial=0.0):
+        raise ValueError(
+            f"y is constant ({numbers[0]:g}), so that no row is nearer to the truth than another; "
+            "check the target column."
+        )
+    standard: FloatArray = centred / deviation
+    return standard
+
+
 def slices(y: FloatArray) -> IntArray:
     """Return the slice of equal size each target lies in, 0..R−1 without gaps."""
     bounds = np.quantile(y, np.linspace(0, 1, SLICES + 1)[1:-1])
