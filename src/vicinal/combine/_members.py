@@ -11,9 +11,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from vicinal._types import AnyArray, FloatArray
 from vicinal.metric import MetricLearner
-from vicinal.metric.candidates import nearest_rows
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import LinearMaps, Maps
+from vicinal.pairs import nearest_rows
 from vicinal.rows import Rows
 
 # Rows looked at, and how many neighbours of each, to tell the size of a metric.

@@ -123,6 +123,9 @@ class Preparation(TransformerMixin, BaseEstimator):
     pca_first : bool, default=False
         Reduce first and z-score the components. This gives every component the same weight,
         which whitens the data: on ISOLET it triples the Euclidean 3-NN error.
+    deviations : array-like of shape (d,), optional
+        What to divide a column by in place of its training deviation, NaN where that is to be
+        taken (``TableEncoder.deviations_``); for ``scale="zscore"`` before any PCA.
 
     Attributes
     ----------
@@ -149,10 +152,12 @@ class Preparation(TransformerMixin, BaseEstimator):
         n_components: int | None = None,
         *,
         pca_first: bool = False,
+        deviations: AnyArray | None = None,
     ) -> None:
         self.scale = scale
         self.n_components = n_components
         self.pca_first = pca_first
+        self.deviations = deviations
 
     def fit(self, X: AnyArray, y: AnyArray | None = None) -> Preparation:
         """Learn the scaling and the axes from the training rows; `y` is ignored."""
@@ -197,6 +202,13 @@ class Preparation(TransformerMixin, BaseEstimator):
 
     def _fit_zscore(self, X: FloatArray) -> FloatArray:
         self.mean_, self.scale_ = column_moments(X)
+        if self.deviations is not None and not (self.pca_first and self.n_components):
+            given = np.asarray(self.deviations, dtype=np.float64)
+            if given.shape != self.scale_.shape:
+                raise ValueError(
+                    f"deviations has shape {given.shape} for {len(self.scale_)} features."
+                )
+            self.scale_ = np.where(np.isnan(given), self.scale_, given)
         return self._apply_zscore(X)
 
     def _apply_zscore(self, X: FloatArray) -> FloatArray:

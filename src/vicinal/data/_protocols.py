@@ -10,10 +10,10 @@ from math import floor
 
 import numpy as np
 
-from vicinal._types import AnyArray, BoolArray, Dataset, Fold, IntArray, Task
+from vicinal._types import AnyArray, BoolArray, Dataset, FloatArray, Fold, IntArray, Task
 from vicinal.rows import grouped_kfold, kfold
 
-PROTOCOLS = ("official", "kfold", "repeated", "grouped")
+PROTOCOLS = ("official", "kfold", "repeated", "grouped", "time")
 
 Size = int | float | None
 
@@ -33,12 +33,13 @@ def make_folds(
     Parameters
     ----------
     dataset : Dataset
-    protocol : {"official", "kfold", "repeated", "grouped"} or None
+    protocol : {"official", "kfold", "repeated", "grouped", "time"} or None
         - "official": the source's own split, one fold.
         - "kfold": `n_folds` folds, stratified for classification.
         - "repeated": `n_repeats` random splits, stratified for classification.
         - "grouped": `n_folds` folds that keep every group (subject, trajectory, molecule) on
           one side, balanced over classes as far as the groups allow.
+        - "time": `n_folds` windows, each learned from all that came before it.
 
         None takes the data set's own default.
     n_folds, n_repeats : int
@@ -63,6 +64,8 @@ def make_folds(
     if name == "grouped":
         groups = _required(dataset.groups, dataset.name, "groups")
         return grouped_kfold(groups, n_folds, labels=labels, seed=seed)
+    if name == "time":
+        return expanding_windows(_required(dataset.times, dataset.name, "column of dates"), n_folds)
     raise ValueError(f"unknown protocol {name!r}; choose one of {', '.join(PROTOCOLS)}.")
 
 
@@ -80,6 +83,46 @@ def official_split(is_test: BoolArray) -> Fold:
     if mask.all() or not mask.any():
         raise ValueError("the official split leaves one side empty: all rows are on one side.")
     return Fold(np.flatnonzero(~mask), np.flatnonzero(mask))
+
+
+def expanding_windows(times: FloatArray, n_folds: int) -> tuple[Fold, ...]:
+    """Cut rows into stretches of time, each to be predicted from all before it.
+
+    The rows in order of time make ``n_folds + 1`` stretches of like size; the first is only ever
+    learned from. Rows of one moment are never parted.
+
+    Parameters
+    ----------
+    times : array of shape (n,)
+    n_folds : int
+        At most the number of distinct times minus one.
+
+    Returns
+    -------
+    tuple of Fold, length n_folds
+    """
+    moments, moment_of = np.unique(np.asarray(times), return_inverse=True)
+    if not 2 <= n_folds < len(moments):
+        raise ValueError(
+            f"cannot make {n_folds} stretches of time after the first from {len(moments)} moments; "
+            f"use 2 to {len(moments) - 1} (n_folds)."
+        )
+    order = np.argsort(moment_of, kind="stable")
+    ends = np.cumsum(np.bincount(moment_of))  # of the rows of each moment
+    wanted = np.arange(1, n_folds + 1) * len(order) / (n_folds + 1)
+    cuts = [int(ends[min(np.searchsorted(ends, each), len(ends) - 2)]) for each in wanted]
+    for i in range(1, n_folds):  # crowded moments must not leave a stretch empty
+        cuts[i] = max(cuts[i], int(ends[np.searchsorted(ends, cuts[i - 1], side="right")]))
+    stops = [*cuts[1:], len(order)]
+    if any(stop <= start for start, stop in zip(cuts, stops, strict=True)):
+        raise ValueError(
+            f"the {len(moments)} moments are too crowded at the end for {n_folds} stretches of "
+            "time; use fewer (n_folds)."
+        )
+    return tuple(
+        Fold(np.sort(order[:start]), np.sort(order[start:stop]))
+        for start, stop in zip(cuts, stops, strict=True)
+    )
 
 
 def random_splits(
@@ -153,12 +196,14 @@ def inner_split(
     test_size: Size = 0.25,
     seed: int = 0,
     groups: IntArray | None = None,
+    times: FloatArray | None = None,
     task: Task = "classification",
 ) -> Fold:
-    """Split a training part once more, to choose parameters (75/25 unless told otherwise).
+    """Split a training part once more, to choose parameters (75/25 by default).
 
     Stratified for classification. With `groups` no group is on both sides; the share is then
-    met as nearly as whole groups allow. Row numbers count within `y`.
+    met as nearly as whole groups allow. With `times` the last rows validate, those of one moment
+    on one side. Row numbers count within `y`.
 
     Parameters
     ----------
@@ -167,6 +212,7 @@ def inner_split(
         Rows (int) or share (float) that validate.
     seed : int
     groups : int array of shape (n,) or None
+    times : array of shape (n,) or None
     task : {"classification", "regression"}
 
     Returns
@@ -176,6 +222,9 @@ def inner_split(
     n_rows = len(y)
     labels = np.asarray(y) if task == "classification" else None
     n_train, n_test = split_sizes(n_rows, None, test_size)
+    if times is not None and len(np.unique(times)) > 1:
+        late = np.asarray(times) >= min(np.sort(times)[n_train], np.max(times))
+        return Fold(np.flatnonzero(~late), np.flatnonzero(late))
     if groups is None:
         return random_splits(n_rows, 1, n_train, n_test, labels=labels, seed=seed)[0]
     n_folds = min(max(2, round(n_rows / n_test)), len(np.unique(groups)))

@@ -19,6 +19,8 @@ from vicinal._validation import check_choice, check_neighbors
 
 # More different whole numbers than this are taken for a measured quantity.
 MANY_CLASSES = 100
+# And more than ten of which each comes in fewer rows: five folds could not each hold one of all.
+FEW_CLASSES, ROWS_OF_CLASS = 10, 5
 # k where nobody says: that of scikit-learn's predictors, and of ours.
 USUAL_NEIGHBORS = 5
 TASKS = ("auto", "classification", "regression")
@@ -97,8 +99,9 @@ def read_target(y: Any, task: str = "auto") -> Target:
     y : array-like of shape (n,)
         For numbers also (n, C).
     task : {"auto", "classification", "regression"}
-        What y is; "auto" takes words, truth values and at most 100 different whole numbers for
-        classes, whether these are written as integers or as floats, and all else for numbers.
+        What y is; "auto" takes words and truth values for classes, and whole numbers, however
+        they are written, unless there are more than 100 different ones, or more than ten with
+        fewer than five rows each on average. All else are numbers.
 
     Raises
     ------
@@ -119,7 +122,11 @@ def holds_classes(y: AnyArray, kind: str | None = None) -> bool:
     """Return whether y (n,) holds classes rather than quantities."""
     if (kind or kind_of(y)).startswith("continuous"):
         return False
-    return y.dtype.kind not in "iuf" or len(np.unique(y)) <= MANY_CLASSES
+    if y.dtype.kind not in "iuf":
+        return True
+    n_values = len(np.unique(y))
+    hardly_repeated = n_values > FEW_CLASSES and ROWS_OF_CLASS * n_values > len(y)
+    return n_values <= MANY_CLASSES and not hardly_repeated
 
 
 def as_classes(y: AnyArray, kind: str | None = None) -> Classes:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vicinal._types import FloatArray, IntArray
-from vicinal.metric.gerrymander._objective import each_metric, force_gradient, joint
+from vicinal.metric.gerrymander._objective import force_gradient
 from vicinal.metric.gerrymander._published_descent import is_plateau
+from vicinal.metric.gerrymander._regularizers import each_metric, joint
 from vicinal.metric.inference import SignedPairs
 from vicinal.pairs import pair_distances
 

@@ -19,7 +19,6 @@ from vicinal._validation import (
     check_whole,
 )
 from vicinal.metric.descent import Progress, enter_frame, make_frame
-from vicinal.metric.gerrymander._objective import REGULARIZERS, TWO_MAPS
 from vicinal.metric.gerrymander._options import check_init
 from vicinal.metric.gerrymander._published_variants import PublishedRegressionMLNG
 from vicinal.metric.gerrymander._regression_problem import (
@@ -27,6 +26,7 @@ from vicinal.metric.gerrymander._regression_problem import (
     RegressionProblem,
     standard_targets,
 )
+from vicinal.metric.gerrymander._regularizers import REGULARIZERS, TWO_MAPS
 from vicinal.metric.inference import TARGET_SETS
 from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps

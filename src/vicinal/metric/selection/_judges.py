@@ -6,10 +6,10 @@ import numpy as np
 
 from vicinal._kernels._vote import majority_vote
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric.candidates import nearest_rows
 from vicinal.metric.maps import Maps
 from vicinal.metric.search import nearest_under
-from vicinal.metric.selection._score import Score
+from vicinal.metric.selection._race import Score
+from vicinal.pairs import nearest_rows
 from vicinal.rows import Classes, Rows, Target
 
 # How much the share of wrong neighbours counts beside the cost of the vote. It moves with every
