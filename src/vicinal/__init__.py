@@ -37,6 +37,7 @@ _HOMES = {
         "LFDA",
         "LMNN",
         "LSML",
+        "MCML",
         "MLKR",
         "HDML",
         "ITQ",

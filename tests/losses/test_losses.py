@@ -58,6 +58,31 @@ def test_the_loss_is_the_mean_of_the_rows_losses_by_exhaustive_search(seed, k, n
     assert loss.n_skipped == 9 - len(expected)
 
 
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_costs_are_those_of_the_vote_by_exhaustive_search(seed, k):
+    embeddings, labels = batch(seed, m=9, n_classes=3)
+    labels = 2 * labels  # classes 1 and 3 of the costs do not occur
+    distances, codes = leave_one_out(embeddings), labels.numpy()
+    costs = np.random.default_rng(seed).uniform(0.1, 3, (5, 5)) * (1 - np.eye(5))
+    expected = []
+    for i in range(9):
+        if can_win(distances[i], codes, codes[i], k):
+            value = voting.largest_value(distances[i], codes, codes[i], k, 2 * costs)
+            near = voting.least_total(distances[i], codes, codes[i], k, ties=False)
+            expected.append(value + near)
+    loss = GerrymanderingLoss(n_neighbors=k, margin=2.0, costs=costs)
+    assert loss(embeddings, labels).item() == pytest.approx(np.mean(expected or [0.0]), abs=1e-9)
+
+
+def test_labels_that_costs_do_not_know_are_refused():
+    embeddings, labels = batch(0, m=9, n_classes=3)
+    with pytest.raises(ValueError, match="costs have 2 rows"):
+        GerrymanderingLoss(3, costs=1 - np.eye(2))(embeddings, labels)
+    with pytest.raises(ValueError, match="zero on the diagonal"):
+        GerrymanderingLoss(3, costs=np.eye(2))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_references_of_their_own_are_another_map_or_a_memory(dtype):
     queries, labels = batch(0, dtype=dtype)

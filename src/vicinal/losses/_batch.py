@@ -180,15 +180,15 @@ def _row_numbers(part: Any) -> IntArray:
     return numbers
 
 
-def class_codes(batch: Batch) -> tuple[IntArray, IntArray, int]:
-    """Return the classes of queries and of references as 0..R−1, and R."""
+def class_codes(batch: Batch) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the classes of queries and of references as 0..R−1, and their labels (R,)."""
     for name, labels in (("labels", batch.targets), ("ref_labels", batch.reference_targets)):
         if labels.is_floating_point() or labels.is_complex():
             raise ValueError(f"{name} must be whole numbers, a class to a row; got {labels.dtype}.")
     sides = [part.detach().to("cpu").numpy() for part in (batch.targets, batch.reference_targets)]
     classes, codes = np.unique(np.concatenate(sides), return_inverse=True)
     codes = codes.astype(np.int32)
-    return codes[: len(sides[0])], codes[len(sides[0]) :], len(classes)
+    return codes[: len(sides[0])], codes[len(sides[0]) :], classes
 
 
 def feasible_mean(losses: Tensor, feasible: BoolArray, batch: Batch) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 
 from vicinal._kernels._targeted import Inferred, infer_sets, new_inferred
 from vicinal._types import FloatArray, IntArray
-from vicinal._validation import check_positive, check_whole
+from vicinal._validation import check_costs, check_positive, check_whole
 from vicinal.losses._batch import Batch, Distance, class_codes, feasible_mean, read_batch
 from vicinal.metric.inference import SignedPairs, sets_difference, target_sets
 
@@ -58,7 +59,7 @@ class GerrymanderingLoss(_SetLoss):
 
     For a query i of class y_i let D_ij be the squared distance to reference j, h* the nearest set
     of k references that votes for y_i without a tie, and ĥ the set of largest
-    Δ(y_i, vote of ĥ) − Σ_{j∈ĥ} D_ij, with Δ the margin for a wrong vote, else 0. Then
+    Δ(y_i, vote of ĥ) − Σ_{j∈ĥ} D_ij, with Δ the margin, or its cost, for a wrong vote. Then
 
         L_i = Δ(y_i, ĥ) − Σ_{j∈ĥ} D_ij + Σ_{j∈h*} D_ij,
 
@@ -71,6 +72,9 @@ class GerrymanderingLoss(_SetLoss):
         k.
     margin : float, default=1.0
         The cost of a wrong vote, in units of squared distance.
+    costs : array of shape (R, R) or None
+        What the margin is multiplied by where column is voted for and row is right, labels being
+        0 to R − 1; None is 1 for every wrong vote.
     distance : callable or None
         Turns queries (m, p) and references (n, p) into (m, n) distances; None is the squared
         Euclidean distance. A distance of pytorch-metric-learning will do.
@@ -105,10 +109,16 @@ class GerrymanderingLoss(_SetLoss):
     """
 
     def __init__(
-        self, n_neighbors: int = 5, margin: float = 1.0, distance: Distance | None = None
+        self,
+        n_neighbors: int = 5,
+        margin: float = 1.0,
+        distance: Distance | None = None,
+        *,
+        costs: Any = None,
     ) -> None:
         super().__init__(n_neighbors, distance)
         self.margin = check_positive("margin", margin)
+        self.costs = None if costs is None else check_costs(costs, 1, spare=True)
 
     def forward(
         self,
@@ -121,14 +131,26 @@ class GerrymanderingLoss(_SetLoss):
         """Return the mean loss of embeddings (m, p) with labels (m,)."""
         batch = read_batch(embeddings, labels, indices_tuple, ref_emb, ref_labels)
         self._check_enough(batch)
-        targets, codes, n_classes = class_codes(batch)
-        costs = self.margin * (1.0 - np.eye(n_classes))
+        targets, codes, classes = class_codes(batch)
+        costs = self.margin * self._costs_among(classes)
         inferred, shifts = [], []
         for rows, block in batch.blocks(self.distance):
             found = self._infer(block, codes, targets[rows], costs)
             inferred.append(sets_difference(found, np.arange(rows.start, rows.stop)))
-            shifts.append(np.where(found.voted == targets[rows], 0.0, self.margin))
+            shifts.append(np.where(found.voted < 0, 0.0, costs[targets[rows], found.voted]))
         return self._mean_loss(batch, inferred, np.concatenate(shifts))
+
+    def _costs_among(self, classes: IntArray) -> FloatArray:
+        """Return the costs of the classes in a batch."""
+        if self.costs is None:
+            return 1.0 - np.eye(len(classes))
+        if classes.min() < 0 or classes.max() >= len(self.costs):
+            wrong = classes[(classes < 0) | (classes >= len(self.costs))][0]
+            raise ValueError(
+                f"costs have {len(self.costs)} rows, so labels are 0 to {len(self.costs) - 1}; "
+                f"got {wrong}."
+            )
+        return self.costs[np.ix_(classes, classes)]
 
     def _infer(
         self, block: FloatArray, codes: IntArray, targets: IntArray, costs: FloatArray

@@ -117,6 +117,7 @@ METHODS = (
     _metric("ejop", "EJOP", "vicinal.metric:EJOP", "trivedi2018", k=True, default=True),
     _metric("gblmnn", "GB-LMNN", "vicinal.rivals:GBLMNN", "kedem2012", k=True),
     _metric("knca", "k-NCA", "vicinal.rivals:KNCA", "tarlow2013", k=True),
+    _metric("mcml", "MCML", "vicinal.rivals:MCML", "globerson2005"),
     _metric("itml", "ITML", "vicinal.rivals:ITML", "davis2007"),
     _metric("mmc", "MMC", "vicinal.rivals:MMC", "xing2002"),
     _metric("mlr", "MLR", "vicinal.rivals:MLR", "mcfee2010", k=True),

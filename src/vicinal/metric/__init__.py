@@ -7,7 +7,9 @@ from vicinal.metric.gerrymander import (
     MLNG,
     AsymmetricMLNG,
     HammingMLNG,
+    PublishedAsymmetricMLNG,
     PublishedMLNG,
+    PublishedRegressionMLNG,
     RegressionMLNG,
 )
 from vicinal.metric.gradients import (
@@ -36,7 +38,9 @@ __all__ = [
     "HammingMLNG",
     "MetricLearner",
     "Progress",
+    "PublishedAsymmetricMLNG",
     "PublishedMLNG",
+    "PublishedRegressionMLNG",
     "RegressionMLNG",
     "ReliefF",
     "best_voting_set",

@@ -17,6 +17,7 @@ from vicinal.rivals._lda import LDA
 from vicinal.rivals._lfda import LFDA
 from vicinal.rivals._lmnn import LMNN
 from vicinal.rivals._lsml import LSML
+from vicinal.rivals._mcml import MCML
 from vicinal.rivals._mlkr import MLKR
 from vicinal.rivals._mlr import MLR
 from vicinal.rivals._mmc import MMC
@@ -36,6 +37,7 @@ __all__ = [
     "LMNN",
     "LSH",
     "LSML",
+    "MCML",
     "MLKR",
     "MLR",
     "MMC",

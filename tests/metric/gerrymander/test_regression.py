@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from vicinal import KNNRegressor, LocalLinearRegressor, RegressionMLNG, load_model, save_model
+from vicinal.metric.descent import frame_rows
 from vicinal.metric.gerrymander import _regression_problem as module
 from vicinal.metric.gerrymander._regression_problem import RegressionObjective, RegressionOptions
 from vicinal.metric.inference import TARGET_SETS
@@ -106,6 +107,40 @@ def test_the_number_of_rows_a_step_can_be_chosen_too():
     X, y = made_up(120, 4)
     metric = quick(batch_size="auto", max_iter=4).fit(X, y)
     assert {entry["batch_size"] for entry in metric.settings_} == {16, 64, 256}
+
+
+@pytest.mark.parametrize("size", [1, 3, 5, 11, 40])
+def test_a_step_takes_as_many_rows_as_were_asked_for(size):
+    X, y = made_up(60, 3)
+    metric = quick(batch_size=size, max_iter=1)
+    rows = metric.note_rows(metric._read(X, y))
+    problem = module.RegressionProblem(frame_rows(rows), metric._options(rows))
+    assert problem.begin(problem.settings()[0], (0,)).batch_size == size
+
+
+@pytest.mark.parametrize(
+    ("asymmetric", "names"),
+    [(False, ("frobenius", "trace", "identity")), (True, ("joint", "metrics", "maps"))],
+)
+def test_a_regulariser_holds_the_map_back(asymmetric, names):
+    X, y = made_up(80, 4)
+    for name in names:
+        free, held = (
+            quick(asymmetric=asymmetric, regularizer=name, regularization=amount).fit(X, y)
+            for amount in (1e-9, 30.0)
+        )
+        assert held.regularization_ == 30.0
+        middle = np.diag(1 / X.var(axis=0)) if name == "identity" else np.zeros((4, 4))
+        gaps = [np.linalg.norm(m.components_.T @ m.components_ - middle) for m in (free, held)]
+        assert gaps[1] < gaps[0]
+
+
+def test_the_weight_of_a_regulariser_is_chosen_too():
+    X, y = made_up(80, 4)
+    metric = quick(regularizer="frobenius", max_iter=2).fit(X, y)
+    assert {entry["regularization"] for entry in metric.settings_} == {0.001, 0.01, 0.1}
+    with pytest.raises(ValueError, match="regularizer"):
+        quick(regularizer="joint").fit(X, y)
 
 
 def test_units_of_target_and_features_do_not_matter():

@@ -22,9 +22,17 @@ from vicinal.metric.descent._problem import (
     Setting,
     Watch,
 )
-from vicinal.metric.descent._stochastic import STEPS, Adam, Descent, FallingRate, InverseTime
+from vicinal.metric.descent._stochastic import (
+    LEAST_ROWS,
+    STEPS,
+    Adam,
+    Descent,
+    FallingRate,
+    InverseTime,
+)
 
 __all__ = [
+    "LEAST_ROWS",
     "STEPS",
     "Adam",
     "Descent",

@@ -94,8 +94,8 @@ class Descent:
         Orders the rows of each epoch.
     reuse : int
         For how many steps inferred sets are kept.
-    n_steps : int
-        Steps an epoch, of so many rows at least that the gradient is not mostly noise.
+    n_steps, least_rows : int
+        Steps an epoch, of so many rows at least: fewer make a gradient that is mostly noise.
     tol, fall : float
         When it is done: the mean loss of an epoch is at most ``tol``, so that nothing is left to
         learn, or has fallen by less than the share ``fall``.
@@ -112,6 +112,7 @@ class Descent:
     rng: np.random.Generator
     reuse: int = 1
     n_steps: int = STEPS
+    least_rows: int = LEAST_ROWS
     tol: float = 0.0
     fall: float = -np.inf
     epoch: int = 0
@@ -120,7 +121,7 @@ class Descent:
     @property
     def batch_size(self) -> int:
         """Rows a step."""
-        return max(LEAST_ROWS, -(-self.objective.n_rows // self.n_steps))
+        return max(self.least_rows, -(-self.objective.n_rows // self.n_steps))
 
     @property
     def components(self) -> FloatArray:

@@ -21,6 +21,10 @@ from vicinal.metric.gerrymander._hamming import HammingMLNG
 from vicinal.metric.gerrymander._layers import Layers
 from vicinal.metric.gerrymander._mlng import MLNG
 from vicinal.metric.gerrymander._published import PublishedMLNG
+from vicinal.metric.gerrymander._published_variants import (
+    PublishedAsymmetricMLNG,
+    PublishedRegressionMLNG,
+)
 from vicinal.metric.gerrymander._regression import RegressionMLNG
 
 __all__ = [
@@ -28,6 +32,8 @@ __all__ = [
     "AsymmetricMLNG",
     "HammingMLNG",
     "Layers",
+    "PublishedAsymmetricMLNG",
     "PublishedMLNG",
+    "PublishedRegressionMLNG",
     "RegressionMLNG",
 ]

@@ -14,6 +14,7 @@ from vicinal.metric.descent import Descent, Progress
 from vicinal.metric.gerrymander._mlng import MLNG
 from vicinal.metric.gerrymander._objective import part
 from vicinal.metric.gerrymander._problem import LinearProblem
+from vicinal.metric.gerrymander._published_variants import PublishedAsymmetricMLNG
 from vicinal.metric.gerrymander._regularizers import TWO_MAPS
 from vicinal.metric.means import mean_map, near_squared_distance
 from vicinal.metric.starts import Start
@@ -139,6 +140,11 @@ class AsymmetricMLNG(MLNG):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.callback = callback
+
+    @staticmethod
+    def as_published(n_neighbors: int | None = None, **parameters: Any) -> PublishedAsymmetricMLNG:
+        """Return the source's algorithm: see :class:`~vicinal.metric.PublishedAsymmetricMLNG`."""
+        return PublishedAsymmetricMLNG(n_neighbors, **parameters)
 
     def get_mahalanobis_matrix(self) -> FloatArray:
         """Return W = [UᵀU, −UᵀV; −VᵀU, VᵀV] of shape (2 n_features, 2 n_features).

@@ -60,6 +60,11 @@ def mean_squared_distance(X: FloatArray) -> float:
     return 2 * float(X.var(axis=0, dtype=np.float64).sum()) or 1.0
 
 
+def is_plateau(losses: list[float]) -> bool:
+    """Return whether the loss of the last epoch fell too little to go on, after ten at least."""
+    return len(losses) > LEAST_EPOCHS and losses[-1] > (1 - PLATEAU) * losses[-2]
+
+
 @dataclass
 class PublishedDescent:
     """Steps (2) over rows drawn anew for every epoch, from W = ``start`` (r, r).
@@ -93,9 +98,7 @@ class PublishedDescent:
     @property
     def is_done(self) -> bool:
         """Whether the loss of the last epoch, its running average, no longer falls."""
-        if self.epoch <= LEAST_EPOCHS:
-            return self.epoch >= self.n_epochs
-        return self.epoch >= self.n_epochs or self.losses[-1] > (1 - PLATEAU) * self.losses[-2]
+        return self.epoch >= self.n_epochs or is_plateau(self.losses)
 
     def advance(self) -> float:
         """Walk an epoch; return its mean loss."""

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray
 from vicinal._validation import (
     check_auto,
     check_choice,
@@ -21,7 +20,13 @@ from vicinal._validation import (
 )
 from vicinal.metric.descent import Progress, enter_frame, make_frame
 from vicinal.metric.gerrymander._options import check_init
-from vicinal.metric.gerrymander._regression_problem import RegressionOptions, RegressionProblem
+from vicinal.metric.gerrymander._published_variants import PublishedRegressionMLNG
+from vicinal.metric.gerrymander._regression_problem import (
+    RegressionOptions,
+    RegressionProblem,
+    standard_targets,
+)
+from vicinal.metric.gerrymander._regularizers import REGULARIZERS, TWO_MAPS
 from vicinal.metric.inference import TARGET_SETS
 from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps
@@ -53,23 +58,30 @@ class RegressionMLNG(MetricLearner):
     asymmetric : bool, default=False
         Learn a map of queries beside that of the database.
     sets : {"bound", "epsilon", "nearest-target", "swaps", "sampled"}
-        What is wished near. "bound": h* above. "epsilon": the k nearest rows with e ≤ ``epsilon``.
+        What is wished near. "bound": h* above. "epsilon": the nearest set of k whose mean is off by
+        ``epsilon`` at most, squared.
         "nearest-target": the k of nearest targets, a convex problem in LᵀL. "swaps" and "sampled":
         both sets with the error of the mean itself, (y_i − mean_h y_j)², in place of the mean
-        error; finding h* is then NP-hard, and sought by exchanges or by a cooling random walk.
+        error; finding h* is then NP-hard, and sought by exchanges or by a cooling random walk;
+        ĥ is exact.
     gamma : float or "auto"
         γ: what an error of one deviation of the target counts, in units of the squared distance of
         the k-th neighbour at the start.
     epsilon : float, default=0.1
-        For sets="epsilon": the largest squared difference of targets, in squared deviations.
+        For sets="epsilon": the largest squared error of a set's mean, in squared deviations.
     init : str or array of shape (n_components, n_features), default="auto"
         "identity", "standardised", "whitening", "pca", "relieff" (for numbers), "lda" (of ten
         slices of the target: sliced inverse regression), or a map whose scale is kept. "auto"
         chooses among "identity", "relieff" and "lda", with all directions or the first two.
+    regularizer : {None, "frobenius", "trace", "identity"}
+        Added to the objective times λ, as of :class:`MLNG`; where ``asymmetric`` it is one of
+        {"joint", "metrics", "maps"}, as of :class:`AsymmetricMLNG`.
+    regularization : float or "auto"
+        λ, one over the C n of the source.
     learning_rate : float or "auto"
         Step relative to the root mean square entry of the start.
     batch_size : int, "auto" or None
-        Rows a step, 16 at least; None is a sixteenth of the rows.
+        Rows a step; None is a sixteenth of the rows, sixteen at least.
     max_iter : int, default=24
         Epochs over which the rate falls to zero; inner splits may stop sooner.
     tol : float, default=1e-4
@@ -89,7 +101,7 @@ class RegressionMLNG(MetricLearner):
         The queries' side, where ``asymmetric``.
     n_iter_, loss_curve_, settings_
         As of :class:`MLNG`; scores are mean squared errors of held-out rows, in squared deviations.
-    init_, learning_rate_, set_size_, gamma_ : str, float, int, float
+    init_, learning_rate_, regularization_, set_size_, gamma_ : str, float, float, int, float
         As used.
 
     Notes
@@ -131,6 +143,8 @@ class RegressionMLNG(MetricLearner):
         gamma: Any = "auto",
         epsilon: float = 0.1,
         init: Any = "auto",
+        regularizer: str | None = None,
+        regularization: Any = "auto",
         learning_rate: Any = "auto",
         batch_size: Any = None,
         max_iter: int = 24,
@@ -148,6 +162,8 @@ class RegressionMLNG(MetricLearner):
         self.gamma = gamma
         self.epsilon = epsilon
         self.init = init
+        self.regularizer = regularizer
+        self.regularization = regularization
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.max_iter = max_iter
@@ -156,6 +172,11 @@ class RegressionMLNG(MetricLearner):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.callback = callback
+
+    @staticmethod
+    def as_published(n_neighbors: int | None = None, **parameters: Any) -> PublishedRegressionMLNG:
+        """Return the source's algorithm: see :class:`~vicinal.metric.PublishedRegressionMLNG`."""
+        return PublishedRegressionMLNG(n_neighbors, **parameters)
 
     def fit(
         self, X: AnyArray, y: Any = None, sample_weight: Any = None, groups: Any = None
@@ -183,6 +204,7 @@ class RegressionMLNG(MetricLearner):
             learned = learn(RegressionProblem(framed, options), options.seed, self._watch)
         self.init_ = learned.setting["init"]
         self.learning_rate_ = learned.setting["learning_rate"]
+        self.regularization_ = learned.setting["regularization"]
         self.set_size_ = learned.setting["set_size"]
         self.gamma_ = learned.setting["gamma"]
         self.settings_ = learned.tried
@@ -197,6 +219,8 @@ class RegressionMLNG(MetricLearner):
             )
         check_choice("sets", self.sets, TARGET_SETS)
         check_choice("asymmetric", self.asymmetric, (True, False))
+        names = tuple(TWO_MAPS if self.asymmetric else REGULARIZERS)
+        check_choice("regularizer", self.regularizer, (None, *names))
         batch = 0 if self.batch_size is None else self.batch_size
 
         def sized(name: str, size: Any) -> int:
@@ -217,6 +241,8 @@ class RegressionMLNG(MetricLearner):
             tol=check_positive("tol", self.tol, zero=True),
             n_threads=thread_count(self.n_jobs),
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            regularizer=self.regularizer,
+            regularization=check_auto("regularization", self.regularization, check_positive),
         )
 
     def _watch(self, progress: Progress) -> bool:
@@ -224,16 +250,3 @@ class RegressionMLNG(MetricLearner):
             sys.stdout.write(f"[{type(self).__name__}] {progress.describe()}\n")
             sys.stdout.flush()
         return bool(self.callback(progress)) if self.callback is not None else False
-
-
-def standard_targets(numbers: FloatArray) -> FloatArray:
-    """Return numbers about their mean in deviations; refuse a constant."""
-    centred = numbers - numbers.mean()
-    deviation = float(np.sqrt(np.mean(centred**2)))
-    if deviation <= 8 * np.finfo(np.float64).eps * np.abs(numbers).max(initial=0.0):
-        raise ValueError(
-            f"y is constant ({numbers[0]:g}), so that no row is nearer to the truth than another; "
-            "check the target column."
-        )
-    standard: FloatArray = centred / deviation
-    return standard

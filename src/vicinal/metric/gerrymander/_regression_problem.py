@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric.descent import STEPS, Adam, Descent, FramedRows
+from vicinal.metric.descent import LEAST_ROWS, STEPS, Adam, Descent, FramedRows
 from vicinal.metric.gerrymander._objective import PairedObjective, part, sides
 from vicinal.metric.inference import SignedPairs, sets_difference, target_sets
 from vicinal.metric.selection import prediction_losses
@@ -21,6 +21,8 @@ from vicinal.pairs import nearest_rows, pair_distances
 # distance to the k-th neighbour at the start.
 UNITS = (0.1,)
 RATES = (0.1,)
+# Weights λ of a regulariser to choose from.
+AMOUNTS = (0.001, 0.01, 0.1)
 # Sets hold as many rows as the mean is of, or so many times as many: less noise, less detail.
 SIZES = (1, 4)
 BATCHES = (16, 64, 256)
@@ -55,7 +57,8 @@ class RegressionOptions:
     tol: float
     n_threads: int
     seed: int
-    regularizer: None = None
+    regularizer: str | None = None
+    regularization: float | None = None
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,14 @@ class RegressionSetting:
     set_size: int
     gamma: float
     batch_size: int
+    regularization: float = 0.0
 
     def label(self) -> str:
         """Return a short description for progress lines."""
         rows = f", {self.batch_size} rows a step" if self.batch_size else ""
         sets = f"sets of {self.set_size}, γ {self.gamma:g}"
-        return f"{self.start.label()}, rate {self.rate:g}, {sets}{rows}"
+        amount = f", λ {self.regularization:g}" if self.regularization else ""
+        return f"{self.start.label()}, rate {self.rate:g}, {sets}{rows}{amount}"
 
     def describe(self) -> dict[str, Any]:
         """Return its values by the names users know."""
@@ -82,6 +87,7 @@ class RegressionSetting:
             "set_size": self.set_size,
             "gamma": self.gamma,
             "batch_size": self.batch_size,
+            "regularization": self.regularization,
         }
 
 
@@ -176,9 +182,14 @@ class RegressionProblem:
         if told.set_size is not None:
             sizes = [told.set_size]
         batches = BATCHES if told.batch_size is None else (told.batch_size,)
+        amounts: tuple[float, ...] = (0.0,)
+        if told.regularizer is not None:
+            amounts = AMOUNTS if told.regularization is None else (told.regularization,)
         return [
-            RegressionSetting(start, rate, size, gamma, batch)
-            for start, size, rate, batch in product(self.starts(), sizes, rates, batches)
+            RegressionSetting(start, rate, size, gamma, batch, amount)
+            for start, size, rate, batch, amount in product(
+                self.starts(), sizes, rates, batches, amounts
+            )
             for gamma in ([u * size for u in UNITS] if told.gamma is None else [told.gamma])
         ]
 
@@ -205,14 +216,15 @@ class RegressionProblem:
         size = min(setting.set_size, max(1, min(self.rows.n_rows, REFERENCES) - 1))
         unit = setting.gamma / setting.set_size
         objective = RegressionObjective(
-            self.rows.X, self.rows.values, self.options, size, unit, self.rows.weights
-        )
+            self.rows.X, self.rows.values, self.options, size, unit, self.rows.weights,
+            setting.regularization,
+        )  # fmt: skip
         rate = setting.rate * float(np.sqrt(np.mean(start**2)))
         rng = np.random.default_rng(seed)
         n_steps = -(-self.rows.n_rows // setting.batch_size) if setting.batch_size else STEPS
         descent = Descent(
             objective, Adam(rate), start, self.options.max_iter, rng, tol=self.options.tol,
-            n_steps=n_steps,
+            n_steps=n_steps, least_rows=setting.batch_size or LEAST_ROWS,
         )  # fmt: skip
         return part(descent) if self.options.asymmetric else descent
 
@@ -255,6 +267,19 @@ class RegressionProblem:
             self.rows.X @ maps[-1].T, held.X @ maps[0].T, known, wanted,
             self.options.n_neighbors, n_threads=self.options.n_threads,
         )  # fmt: skip
+
+
+def standard_targets(numbers: FloatArray) -> FloatArray:
+    """Return numbers about their mean in deviations; refuse a constant."""
+    centred = numbers - numbers.mean()
+    deviation = float(np.sqrt(np.mean(centred**2)))
+    if deviation <= 8 * np.finfo(np.float64).eps * np.abs(numbers).max(initial=0.0):
+        raise ValueError(
+            f"y is constant ({numbers[0]:g}), so that no row is nearer to the truth than another; "
+            "check the target column."
+        )
+    standard: FloatArray = centred / deviation
+    return standard
 
 
 def slices(y: FloatArray) -> IntArray:
