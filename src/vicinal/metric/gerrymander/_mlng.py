@@ -109,7 +109,7 @@ class MLNG(MetricLearner):
     -----
     What is left open ("auto" of ``init``, ``learning_rate`` and, with a regulariser,
     ``regularization``) is raced on inner splits: at most 5,000 rows are cut into four folds, and
-    one of them after another is held out until 1,250 rows have been voted on by the rest, or all have.
+    one of them after another is held out until 1,250 rows have been voted on by the rest, or all.
     Every start is scored before its descent and after each epoch, and kept as it is unless what
     follows is better by more than a standard error. What noise does not tell from the best, up to
     three further starts at their epochs, is fitted to all rows as well, and the metrics are
