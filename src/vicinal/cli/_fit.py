@@ -145,7 +145,7 @@ def describe(rows: Any, fitted: Any, k: int, seed: int) -> dict[str, Any]:
 
 
 def _save(out: Path, fitted: Any, record: dict[str, Any], **settings: Any) -> None:
-    from vicinal.predict import save_model
+    from vicinal.models import save_model
 
     with cli.saving(out):
         save_model(fitted.model, out, **record, **settings)

@@ -74,7 +74,7 @@ def load_with_rows(
     model: Path, data: str, split: str, sheet: str | None = None
 ) -> tuple[Any, dict[str, Any], Any]:
     """Return a model of ``vicinal fit``, its facts, and the rows of DATA as it needs them."""
-    from vicinal.predict import load_model, read_metadata
+    from vicinal.models import load_model, read_metadata
 
     facts = read_metadata(model)
     fitted = load_model(model)

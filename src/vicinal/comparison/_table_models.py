@@ -32,7 +32,8 @@ from vicinal.data import (
     take_parts,
 )
 from vicinal.methods import EUCLIDEAN, Method, get_method, make_learner
-from vicinal.predict import KNNClassifier, KNNRegressor, check_storable
+from vicinal.models import check_storable
+from vicinal.predict import KNNClassifier, KNNRegressor
 from vicinal.report import maps_linearly, sum_by_column
 from vicinal.runs import Elapsed, Stopwatch
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import check_choice, check_whole
-from vicinal.metric.codes import BinaryEncoder, check_bits, query_scale
+from vicinal.metric.encoder import BinaryEncoder, check_bits, query_scale
 from vicinal.metric.maps import CodeMaps
 from vicinal.rows import Rows
 

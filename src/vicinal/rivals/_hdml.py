@@ -23,8 +23,9 @@ from sklearn.utils import check_random_state
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_auto, check_choice, check_positive, check_whole
-from vicinal.metric.codes import BinaryEncoder, Layers, check_bits, query_scale
 from vicinal.metric.descent import STEPS, Adam, Descent
+from vicinal.metric.encoder import BinaryEncoder, check_bits, query_scale
+from vicinal.metric.gerrymander import Layers
 from vicinal.metric.maps import CodeMaps
 from vicinal.rows import Rows
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.oracles import inference, published
 
 from vicinal import MLNG, ReliefF
-from vicinal.metric.descent import make_frame
-from vicinal.metric.gerrymander._published_descent import PublishedDescent, PublishedRows
-from vicinal.rows import Classes
+from vicinal._kernels._published import walk_rows
+from vicinal.metric.descent import FramedRows, frame_rows
+from vicinal.metric.gerrymander._published_descent import PublishedDescent, Walk, published_start
+from vicinal.rows import Classes, Rows
 
 COSTS = 1 - np.eye(3)
 
@@ -24,13 +23,8 @@ def small_table(seed: int = 3, d: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return X - X.mean(axis=0), y
 
 
-def rows_of(X: np.ndarray, y: np.ndarray, k: int, **walked: Any) -> PublishedRows:
-    frame = make_frame(X, standardise=False)
-    codes = y.astype(np.int32)
-    target = Classes(np.unique(codes), codes.astype(np.int64))
-    return PublishedRows(
-        frame.enter(X), target, frame=frame, features=X, costs=COSTS, n_neighbors=k, **walked
-    )
+def rows_of(X: np.ndarray, y: np.ndarray) -> FramedRows:
+    return frame_rows(Rows(X, Classes(np.unique(y), y)))
 
 
 def readable_sets(distances, labels, target, k, costs):
@@ -57,39 +51,34 @@ def test_every_step_is_that_of_the_text(k, sets):
     }
     path, losses = published.descend(X, y, order, k, 0.02, start, costs=COSTS, sets=named[sets])
     mode = "greedy" if sets == "greedy" else "exact"
-    rows = rows_of(X, y, k, inference=mode, project_every=1)
+    rows = rows_of(X, y)
+    how = Walk(k, COSTS, inference=mode, project_every=1)
     scale = float(rows.frame.scale[0])
     begin = start * scale**2
-    descent = PublishedDescent(rows, 0.02, begin, 4, np.random.default_rng(0))
+    descent = PublishedDescent(rows, how, 0.02, begin, 4, np.random.default_rng(0))
     for i, W, loss in zip(order, path, losses, strict=True):
         assert descent.walk(np.array([i])) == pytest.approx(loss, abs=1e-9)
         assert_allclose(descent.factor.T @ descent.factor / scale**2, W, atol=1e-9)
 
 
-def test_lengths_and_metric_agree_between_projections():
-    X, y = small_table()
-    rows = rows_of(X, y, 3, project_every=13)
-    descent = PublishedDescent(rows, 0.5, np.zeros((3, 3)), 1, np.random.default_rng(0))
-    walked: list[np.ndarray] = []
-    original = np.einsum("ij,ij->i", rows.X @ descent.V, rows.X)
-    assert_allclose(descent.lengths, original)
-    from vicinal._kernels._published import walk_rows
-
-    order = np.arange(13)
+def test_lengths_follow_the_metric_between_projections():
+    rows = rows_of(*small_table())
+    how, rng = Walk(3, COSTS), np.random.default_rng(0)
+    descent = PublishedDescent(rows, how, 0.5, np.zeros((3, 3)), 1, rng)
     walk_rows(
-        rows.X, rows.codes.astype(np.int32), order, 1, descent.V, descent.lengths, 1,
-        descent.margin, COSTS, False, *descent._room,
+        rows.X, descent.labels, np.arange(13), 1, descent.V, descent.lengths, 1, descent.margin,
+        COSTS, False, *descent._room,
     )  # fmt: skip
-    walked.append(descent.V)
-    assert_allclose(descent.lengths, np.einsum("ij,ij->i", rows.X @ walked[0], rows.X), atol=1e-9)
+    assert_allclose(descent.lengths, np.einsum("ij,ij->i", rows.X @ descent.V, rows.X), atol=1e-9)
 
 
 def test_kept_sets_are_those_of_the_first_of_the_steps():
     X, y = small_table()
     order = np.random.default_rng(1).permutation(13)[:4]
-    rows = rows_of(X, y, 3, project_every=4, reuse=4)
+    rows = rows_of(X, y)
+    how = Walk(3, COSTS, project_every=4, reuse=4)
     start = np.diag([0.3, 0.1, 0.2])
-    descent = PublishedDescent(rows, 0.5, start, 1, np.random.default_rng(0))
+    descent = PublishedDescent(rows, how, 0.5, start, 1, np.random.default_rng(0))
     V, t, expected = start * descent.margin, 1, start * descent.margin
     for i in order:
         distances = published.distances_of(V / (t * descent.margin), rows.X, i)
@@ -154,11 +143,11 @@ def test_the_start_is_relieff_where_its_distance_is_better_than_that_of_the_feat
 
 def test_the_relieff_start_is_the_diagonal_it_learns():
     X, y = two_classes(informative=True)
-    rows = rows_of(X, y, 3)
+    rows, frame = Rows(X, Classes(np.unique(y), y)), rows_of(X, y).frame
     weights = ReliefF().fit(X, y).feature_weights_
-    outside = rows.start("relieff") / np.outer(rows.frame.scale, rows.frame.scale)
+    outside = published_start("relieff", rows, frame) / frame.scale[0] ** 2
     assert_allclose(outside, np.diag(np.maximum(weights, 0)))
-    assert_allclose(rows.start("identity"), np.eye(8) * rows.frame.scale[0] ** 2)
+    assert_allclose(published_start("identity", rows, frame), np.eye(8) * frame.scale[0] ** 2)
 
 
 def test_nothing_is_chosen_where_too_few_rows_could_be_held_out():

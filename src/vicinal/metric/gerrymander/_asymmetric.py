@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._types import FloatArray
 from vicinal.metric.descent import Descent, Progress
 from vicinal.metric.gerrymander._mlng import MLNG
-from vicinal.metric.gerrymander._objective import TWO_MAPS
-from vicinal.metric.gerrymander._parted import part
+from vicinal.metric.gerrymander._objective import part
 from vicinal.metric.gerrymander._problem import LinearProblem
+from vicinal.metric.gerrymander._regularizers import TWO_MAPS
 from vicinal.metric.starts import Start
 
 

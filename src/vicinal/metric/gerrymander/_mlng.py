@@ -14,10 +14,10 @@ from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_costs
 from vicinal.metric.descent import Frame, FramedRows, Progress, enter_frame, make_frame
-from vicinal.metric.gerrymander._objective import REGULARIZERS
 from vicinal.metric.gerrymander._options import Options, check_options, count_infeasible
 from vicinal.metric.gerrymander._problem import LinearProblem
 from vicinal.metric.gerrymander._published import PublishedMLNG
+from vicinal.metric.gerrymander._regularizers import REGULARIZERS
 from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps, stacked
 from vicinal.metric.selection import learn

@@ -11,9 +11,12 @@ from scipy import sparse
 
 from vicinal._types import FloatArray
 from vicinal.metric.descent import Adam, Descent, FallingRate, FramedRows, Rule
-from vicinal.metric.gerrymander._cone import ConeObjective
-from vicinal.metric.gerrymander._factored import FactoredObjective, make_objective
-from vicinal.metric.gerrymander._objective import sides
+from vicinal.metric.gerrymander._objective import (
+    ConeObjective,
+    FactoredObjective,
+    make_objective,
+    sides,
+)
 from vicinal.metric.gerrymander._options import Options
 from vicinal.metric.selection import prediction_losses
 from vicinal.metric.starts import Start, start_map

@@ -11,11 +11,19 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
+from vicinal._types import FloatArray
 from vicinal._validation import check_auto, check_choice, check_costs, check_positive, check_whole
-from vicinal.metric.descent import Progress, frame_rows, project_to_cone
-from vicinal.metric.gerrymander._published_descent import GRID, PublishedDescent, PublishedRows
+from vicinal.metric.descent import FramedRows, Progress, frame_rows, project_to_cone
+from vicinal.metric.gerrymander._published_descent import (
+    GRID,
+    PublishedDescent,
+    Walk,
+    mean_squared_distance,
+    published_start,
+)
 from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps
+from vicinal.metric.selection import prediction_losses
 from vicinal.rows import Rows, inner_splits, usual_neighbors
 
 INITS = ("auto", "zeros", "relieff", "identity")
@@ -121,70 +129,77 @@ class PublishedMLNG(MetricLearner):
         self.n_jobs = n_jobs
 
     def learn(self, rows: Rows) -> LinearMaps:
-        """Return the map that the descent leads to."""
+        """Return the map the published descent leads to."""
         C = check_auto("C", self.C, check_positive)
+        check_whole("max_iter", self.max_iter)
         check_choice("init", self.init, INITS)
-        n_epochs = check_whole("max_iter", self.max_iter)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        with one_blas_thread():  # products are small, and the result must not depend on threads
-            framed = self._frame_rows(rows)
-            tried = self._choose(framed, C, n_epochs, seed)
-            chosen = min(tried, key=lambda each: each.score)
-            descent = self._descend(framed, chosen, n_epochs, seed, "fit")
-        self.init_, self.C_ = chosen.init, chosen.C
-        self.settings_ = [
-            {"init": each.init, "C": each.C, "score": each.score, "chosen": each is chosen}
-            for each in tried
-        ]
-        self.loss_curve_, self.n_iter_ = descent.losses, descent.epoch
-        return framed.frame.maps(descent.factor.astype(rows.X.dtype, copy=False))
-
-    def _frame_rows(self, rows: Rows) -> PublishedRows:
         check_choice("inference", self.inference, INFERENCES)
-        framed = frame_rows(rows)
-        return PublishedRows(
-            X=framed.X,
-            target=rows.target,
-            frame=framed.frame,
-            features=rows.X,
-            costs=check_costs(self.costs, len(rows.classes.names)).astype(np.float64),
+        how = Walk(
             n_neighbors=usual_neighbors(self.n_neighbors, rows.n_rows - 1),
+            costs=check_costs(self.costs, len(rows.classes.names)).astype(np.float64),
             inference=self.inference,
             reuse=check_whole("reuse", self.reuse),
             project_every=check_whole("project_every", self.project_every),
-            n_threads=thread_count(self.n_jobs),
         )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with one_blas_thread():  # products are small, and the result must not depend on threads
+            tried = self._choose(rows, how, C, seed)
+            chosen = min(tried, key=lambda each: each.score)
+            framed = frame_rows(rows)
+            descent = self._descend(rows, framed, how, chosen, seed)
+        self.init_, self.C_ = chosen.init, chosen.C
+        self.settings_ = [{**vars(each), "chosen": each is chosen} for each in tried]
+        self.loss_curve_, self.n_iter_ = descent.losses, descent.epoch
+        return framed.frame.maps(descent.factor.astype(rows.X.dtype, copy=False))
 
-    def _choose(
-        self, rows: PublishedRows, C: float | None, n_epochs: int, seed: int
-    ) -> list[PublishedSetting]:
+    def _choose(self, rows: Rows, how: Walk, C: float | None, seed: int) -> list[PublishedSetting]:
         """Return the settings tried on one split, with their scores; one where none is open."""
-        weights = [g / (rows.n_rows * rows.unit**2) for g in GRID] if C is None else [C]
+        size = rows.n_rows * mean_squared_distance(rows.X) ** 2
+        weights = [weight / size for weight in GRID] if C is None else [C]
         init = "zeros" if self.init == "auto" else self.init
         splits = inner_splits(rows, seed)[:1] if self.init == "auto" or C is None else []
         if not splits:
             return [PublishedSetting(init, weights[len(weights) // 2])]
         ((train, held),) = splits
+        framed = frame_rows(train)
+
+        def score(factor: FloatArray) -> float:
+            maps, k = framed.frame.maps(factor), how.n_neighbors
+            mapped = maps.database(train.X), maps.queries(held.X)
+            targets = train.classes, held.classes
+            return float(prediction_losses(*mapped, *targets, k, costs=how.costs).mean())
+
         if self.init == "auto":
             plain, relief = (
-                train.score(project_to_cone(train.start(name))[1], held)
+                score(project_to_cone(self._start(name, train, framed))[1])
                 for name in ("identity", "relieff")
             )
             init = "relieff" if relief < plain else "zeros"
         tried = [PublishedSetting(init, weight) for weight in weights]
         if len(tried) == 1:
             return tried
+        ends = [self._descend(train, framed, how, each, seed, "settings") for each in tried]
         return [
-            replace(each, score=train.score(factor, held))
-            for each in tried
-            for factor in [self._descend(train, each, n_epochs, seed, "settings").factor]
+            replace(each, score=score(end.factor)) for each, end in zip(tried, ends, strict=True)
         ]
 
+    def _start(self, name: str, rows: Rows, framed: FramedRows) -> FloatArray:
+        return published_start(name, rows, framed.frame, thread_count(self.n_jobs))
+
     def _descend(
-        self, rows: PublishedRows, setting: PublishedSetting, n_epochs: int, seed: int, stage: str
+        self,
+        rows: Rows,
+        framed: FramedRows,
+        how: Walk,
+        setting: PublishedSetting,
+        seed: int,
+        stage: str = "fit",
     ) -> PublishedDescent:
+        """Return the descent of some rows at its end."""
+        how = replace(how, n_neighbors=min(how.n_neighbors, rows.n_rows - 1))
+        start, n_epochs = self._start(setting.init, rows, framed), int(self.max_iter)
         rng, began = np.random.default_rng(seed), time.monotonic()
-        descent = PublishedDescent(rows, setting.C, rows.start(setting.init), n_epochs, rng)
+        descent = PublishedDescent(framed, how, setting.C, start, n_epochs, rng)
         label = f"{setting.init}, C {setting.C:.3g}"
         while not descent.is_done:
             loss = descent.advance()

@@ -13,17 +13,18 @@ projection, O(r³), is made once for several rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from vicinal._kernels._published import walk_rows
 from vicinal._kernels._targeted import new_inferred, new_pools, new_table
 from vicinal._types import FloatArray, IntArray
 from vicinal.metric._relief import relieff_weights
-from vicinal.metric.descent import FramedRows, project_to_cone
-from vicinal.metric.selection import prediction_losses
+from vicinal.metric.descent import Frame, FramedRows, project_to_cone
+from vicinal.rows import Rows
 
 # C n to choose from, in units in which the mean squared distance of two rows is 1.
 GRID = (100.0, 1000.0, 10000.0)
@@ -32,47 +33,31 @@ LEAST_EPOCHS, PLATEAU = 10, 0.01
 
 
 @dataclass(frozen=True)
-class PublishedRows(FramedRows):
-    """Rows (n, r) in a frame, the features they were (n, d), and how they are walked."""
+class Walk:
+    """How rows are walked: sets of k rows and what a vote costs, how sets are inferred and kept."""
 
-    features: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
-    costs: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
-    n_neighbors: int = 1
+    n_neighbors: int
+    costs: FloatArray
     inference: str = "exact"
     reuse: int = 1
     project_every: int = 16
-    n_threads: int = 1
 
-    def take(self, rows: IntArray) -> Self:
-        """Return some of the rows."""
-        k = min(self.n_neighbors, max(1, len(rows) - 1))
-        return replace(super().take(rows), features=self.features[rows], n_neighbors=k)
 
-    @property
-    def unit(self) -> float:
-        """The mean squared distance of two rows, in the features' own units."""
-        return (2 * float(self.X.var(axis=0).sum()) or 1.0) * float(self.frame.scale[0]) ** 2
+def published_start(name: str, rows: Rows, frame: Frame, n_threads: int = 1) -> FloatArray:
+    """Return W (r, r) in a frame: zeros, the features' own distance, or their ReliefF diagonal."""
+    squares = np.full(rows.X.shape[1], 0.0 if name == "zeros" else 1.0)
+    if name == "relieff":
+        squares = np.maximum(relieff_weights(rows.X, rows.codes, n_jobs=n_threads), 0.0)
+    squares *= frame.scale**2
+    if frame.basis is None:
+        return np.diag(squares)
+    inside: FloatArray = (frame.basis.T * squares) @ frame.basis
+    return inside
 
-    def start(self, name: str) -> FloatArray:
-        """Return W (r, r): zeros, the features' own distance, or the ReliefF diagonal."""
-        squares = np.ones(self.features.shape[1])
-        if name == "zeros":
-            squares[:] = 0.0
-        elif name == "relieff":
-            weights = relieff_weights(self.features, self.codes, n_jobs=self.n_threads)
-            squares = np.maximum(weights, 0.0)
-        squares *= self.frame.scale**2
-        if self.frame.basis is None:
-            return np.diag(squares)
-        inside: FloatArray = (self.frame.basis.T * squares) @ self.frame.basis
-        return inside
 
-    def score(self, components: FloatArray, held: PublishedRows) -> float:
-        """Return the mean loss of the held-out rows, voted on by these."""
-        database, queries = (rows.X @ components.T for rows in (self, held))
-        targets = self.classes, held.classes
-        losses = prediction_losses(database, queries, *targets, self.n_neighbors, costs=self.costs)
-        return float(losses.mean())
+def mean_squared_distance(X: FloatArray) -> float:
+    """Return the mean squared distance of two rows, 1 where all are equal."""
+    return 2 * float(X.var(axis=0, dtype=np.float64).sum()) or 1.0
 
 
 @dataclass
@@ -82,7 +67,8 @@ class PublishedDescent:
     C is that of the features: W here is theirs times the scale squared, ‖W‖² its fourth power.
     """
 
-    rows: PublishedRows
+    rows: FramedRows
+    how: Walk
     C: float
     start: FloatArray
     n_epochs: int
@@ -90,16 +76,14 @@ class PublishedDescent:
     losses: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        rows = self.rows
+        rows, k, n_classes = self.rows, self.how.n_neighbors, len(self.how.costs)
+        self.labels = rows.codes.astype(np.int32)
         self.step = 1
         self.margin = 1 / (self.C * float(rows.frame.scale[0]) ** 4 * rows.n_rows)
         self.V = np.ascontiguousarray(self.start * self.margin)
-        self.components = project_to_cone(self.V)[1]
         self.lengths = np.einsum("ij,ij->i", rows.X @ self.V, rows.X)
-        self._labels = rows.codes.astype(np.int32)
-        k, n_classes = rows.n_neighbors, len(rows.costs)
         self._room: tuple[Any, ...] = new_table(n_classes, k), new_pools(n_classes, k)
-        self._room += tuple(new_inferred(rows.reuse, k))
+        self._room += tuple(new_inferred(self.how.reuse, k))
 
     @property
     def epoch(self) -> int:
@@ -115,26 +99,33 @@ class PublishedDescent:
 
     def advance(self) -> float:
         """Walk an epoch; return its mean loss."""
+        self.lengths = np.einsum("ij,ij->i", self.rows.X @ self.V, self.rows.X)  # rounding adds up
         order, total = self.rng.permutation(self.rows.n_rows), 0.0
-        for first in range(0, len(order), self.rows.project_every):
-            total += self.walk(order[first : first + self.rows.project_every])
+        for first in range(0, len(order), self.how.project_every):
+            total += self.walk(order[first : first + self.how.project_every])
         self.losses.append(total / len(order))
         return self.losses[-1]
 
     def walk(self, order: IntArray) -> float:
         """Walk some rows and project; return the sum of their losses."""
-        rows, X = self.rows, self.rows.X
+        X, how = self.rows.X, self.how
         total = walk_rows(
-            X, self._labels, order, rows.reuse, self.V, self.lengths, self.step, self.margin,
-            rows.costs, rows.inference == "greedy", *self._room,
+            X, self.labels, order, how.reuse, self.V, self.lengths, self.step, self.margin,
+            how.costs, how.inference == "greedy", *self._room,
         )  # fmt: skip
         self.step += len(order)
-        self.V, self.components = project_to_cone(self.V)
-        self.lengths = np.einsum("ij,ij->i", X @ self.V, X)
+        self._project()
         return float(total)
+
+    def _project(self) -> None:
+        """Set V's negative eigenvalues to zero: of few steps there are few, and they are enough."""
+        edge = -1e-12 * float(np.abs(np.diagonal(self.V)).max())
+        values, directions = eigh(self.V, driver="evr", subset_by_value=(-np.inf, edge))
+        self.V -= (directions * values) @ directions.T
+        self.lengths -= np.square(self.rows.X @ directions) @ values
 
     @property
     def factor(self) -> FloatArray:
         """L of W = LᵀL."""
-        scaled: FloatArray = self.components / np.sqrt(self.step * self.margin)
+        scaled: FloatArray = project_to_cone(self.V)[1] / np.sqrt(self.step * self.margin)
         return scaled

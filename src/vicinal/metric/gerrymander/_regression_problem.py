@@ -11,8 +11,7 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.descent import STEPS, Adam, Descent, FramedRows
-from vicinal.metric.gerrymander._objective import PairedObjective, sides
-from vicinal.metric.gerrymander._parted import part
+from vicinal.metric.gerrymander._objective import PairedObjective, part, sides
 from vicinal.metric.inference import SignedPairs, sets_difference, target_sets
 from vicinal.metric.selection import prediction_losses
 from vicinal.metric.starts import Start, diagonal_map, rrelieff_weights, start_map

@@ -33,6 +33,7 @@ from ._smoother import Smoother
 from ._spectrum import (
     MetricKind,
     bootstrap_spectra,
+    diagonal_components,
     interval,
     ladle,
     metric_components,
@@ -278,6 +279,7 @@ class GradientMetric(MetricLearner):
         self.n_local_ = smoother.n_local
         self.ridge_ = float(smoother.ridge)
         self.power_ = float(smoother.power)
+        self.diagonal_ = smoother.diagonal
         lifted = fit.components if fit.span is None else fit.span.lift(fit.components)
         self._last_estimate = (dict(vars(smoother)), lifted)
         self._span = None if fit.span is None else dict(vars(fit.span))
@@ -300,12 +302,12 @@ class GradientMetric(MetricLearner):
         sums, d = found.sums, self.n_features_in_
         self._sums = dict(vars(sums))
         self.n_evaluations_ = sums.count
-        if self._kind.diagonal:
-            order = np.argsort(-sums.mean, kind="stable")
-            self.eigenvalues_ = sums.mean[order]
+        if self._kind.diagonal or vars(self).get("diagonal_", False):  # files of before have none
+            diagonal = sums.mean if self._kind.diagonal else np.diagonal(sums.mean)
+            order = np.argsort(-diagonal, kind="stable")
+            self.eigenvalues_ = diagonal[order]
             components = np.zeros((d, d), self._dtype)
-            (scales,) = self._kind.components(sums, self.power_)
-            components[np.arange(d), order] = scales[order]
+            components[np.arange(d), order] = diagonal_components(diagonal, self.power_)[order]
         else:
             values, vectors = spectrum(sums.mean)
             self.eigenvalues_ = np.concatenate([values, np.zeros(d - len(values))])

@@ -69,7 +69,7 @@ def choose(
     start = None
     if enough:
         before = chosen[enough - 1]
-        (learned,) = halves.kind.components(merge_all(before.sums), before.smoother.power)
+        (learned,) = halves.kind.components(merge_all(before.sums), before.smoother)
         start = halves.yardstick.rescale(learned)
     return Choice(chosen[enough].smoother, start, enough + 1)
 
@@ -95,13 +95,13 @@ def scout(
     falls by its standard error.
     """
     path: list[list[Trial]] = []
-    candidates = [replace(smoother, power=power) for smoother in smoothers for power in powers]
+    candidates = halves.variants(smoothers, powers)
     while len(path) < n_iter:
         start = halves.yardstick.rescale(path[-1][0].components[0]) if path else None
         rivals = candidates
         if smoothers[0].estimator == "kernel-ridge":
             pair = two_regressions(halves, smoothers, start)
-            rivals = [replace(smoother, power=power) for smoother in pair for power in powers]
+            rivals = halves.variants(pair, powers)
         trials = try_all(halves, rivals, (start,), few=True)
         ahead = drop_behind(trials)
         if not ahead or (path and not path[-1][0].score.is_behind(ahead[0].score, by=1.0)):

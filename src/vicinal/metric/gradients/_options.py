@@ -30,8 +30,8 @@ class Options:
     """Checked parameters of a learner; what is None or "auto" is left to the fit.
 
     ``smoother`` has all that was told of one: its estimator may be "auto", and where
-    ``bandwidth``, ``ridge`` or ``power`` are None its own do not count. ``learner`` is the name
-    lines of ``report`` begin with.
+    ``bandwidth``, ``ridge`` or ``power`` are None its own do not count. ``by_feature`` says whether
+    the columns of the rows are features; ``learner`` is the name lines of ``report`` begin with.
     """
 
     kind: MetricKind
@@ -45,6 +45,7 @@ class Options:
     n_evaluations: int | str | None
     keep_gradients: bool
     blocks: Blocks
+    by_feature: bool = True
     learner: str = ""
     verbose: int = 0
 

@@ -19,8 +19,16 @@ from vicinal.metric.selection._curves import (
 )
 from vicinal.metric.selection._judges import judge_maps, prediction_losses, vote_losses
 from vicinal.metric.selection._learning import Choice, Learned, choose, learn
-from vicinal.metric.selection._race import Entry, Fate, drop_behind, first_within, halve, race
-from vicinal.metric.selection._score import CLEARLY, Score
+from vicinal.metric.selection._race import (
+    CLEARLY,
+    Entry,
+    Fate,
+    Score,
+    drop_behind,
+    first_within,
+    halve,
+    race,
+)
 
 __all__ = [
     "CLEARLY",

@@ -11,8 +11,7 @@ import numpy as np
 from vicinal._types import FloatArray
 from vicinal.metric.descent import FramedRows, Listener
 from vicinal.metric.selection._judges import prediction_losses
-from vicinal.metric.selection._race import Entry, race
-from vicinal.metric.selection._score import Score
+from vicinal.metric.selection._race import Entry, Score, race
 from vicinal.metric.starts import Start
 from vicinal.rows import USUAL_NEIGHBORS, inner_splits
 

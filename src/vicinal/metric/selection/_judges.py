@@ -8,7 +8,7 @@ from vicinal._kernels._vote import majority_vote
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.maps import Maps
 from vicinal.metric.search import nearest_under
-from vicinal.metric.selection._score import Score
+from vicinal.metric.selection._race import Score
 from vicinal.pairs import nearest_rows
 from vicinal.rows import Classes, Rows, Target
 

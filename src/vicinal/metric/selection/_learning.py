@@ -19,8 +19,7 @@ import numpy as np
 
 from vicinal._types import FloatArray
 from vicinal.metric.descent import Descent, Problem, Progress, Setting, Watch
-from vicinal.metric.selection._race import Entry, halve, race
-from vicinal.metric.selection._score import Score
+from vicinal.metric.selection._race import Entry, Score, halve, race
 from vicinal.rows import FOLDS, Rows, inner_splits
 
 

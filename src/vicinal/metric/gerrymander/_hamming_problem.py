@@ -12,10 +12,10 @@ import numpy as np
 from vicinal._kernels._forces import add_forces
 from vicinal._kernels._targeted import infer_sets, new_inferred
 from vicinal._types import FloatArray, IntArray
-from vicinal.metric.codes._encoder import query_scale
-from vicinal.metric.codes._layers import Layers
 from vicinal.metric.descent import STEPS, Adam, Descent
-from vicinal.metric.gerrymander import part
+from vicinal.metric.encoder import query_scale
+from vicinal.metric.gerrymander._layers import Layers
+from vicinal.metric.gerrymander._objective import part
 from vicinal.metric.inference import SignedPairs, sets_difference
 from vicinal.metric.selection import prediction_losses
 from vicinal.pairs import rounded_squared_distances

@@ -29,8 +29,8 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal import __version__
 from vicinal._types import AnyArray
 from vicinal._writing import replace_when_done
-from vicinal.predict._model_checks import check_answers
-from vicinal.predict._model_values import STORED_KINDS, decode, encode
+from vicinal.models._checks import check_answers
+from vicinal.models._values import STORED_KINDS, decode, encode
 
 FORMAT = "vicinal model"
 FORMAT_VERSION = 2  # 1 had no digests

@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import check_auto, check_choice, check_costs, check_positive, check_whole
-from vicinal.metric.codes._encoder import BinaryEncoder, check_bits, query_scale
-from vicinal.metric.codes._layers import Layers
-from vicinal.metric.codes._problem import NORM, HammingOptions, HammingProblem
 from vicinal.metric.descent import Progress
-from vicinal.metric.gerrymander import scale_costs
+from vicinal.metric.encoder import BinaryEncoder, check_bits, query_scale
+from vicinal.metric.gerrymander._hamming_problem import NORM, HammingOptions, HammingProblem
+from vicinal.metric.gerrymander._layers import Layers
+from vicinal.metric.gerrymander._options import scale_costs
 from vicinal.metric.maps import CodeMaps
 from vicinal.metric.selection import learn
 from vicinal.rows import Rows, usual_neighbors

@@ -19,7 +19,7 @@ from vicinal._types import AnyArray
 from vicinal.data.tables import TableEncoder
 from vicinal.index import BinaryIndex
 from vicinal.metric import MetricLearner
-from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict import NeighborsPredictor
 from vicinal.rows import name_columns
 
 

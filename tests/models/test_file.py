@@ -33,9 +33,9 @@ from vicinal.combine import AutoMetric, MeanMetric
 from vicinal.data import Imputer, Preparation, TableEncoder
 from vicinal.index import BinaryIndex
 from vicinal.methods import list_methods, make_learner
+from vicinal.models._file import load_model, read_metadata, save_model
+from vicinal.models._values import decode, encode
 from vicinal.predict import KNNClassifier, KNNRegressor, RadiusClassifier, RadiusRegressor
-from vicinal.predict._model_file import load_model, read_metadata, save_model
-from vicinal.predict._model_values import decode, encode
 from vicinal.rivals import LDA
 
 
@@ -422,7 +422,7 @@ EVIL_TYPES = [
     "vicinal.__main__:main",
     "vicinal.data:load_dataset",
     "vicinal.data:Dataset",
-    "vicinal.predict._model_file:os",
+    "vicinal.models._file:os",
     "vicinal.predict:save_model",
     "sklearn.ensemble:RandomForestClassifier",
     "sklearn.pipeline:FeatureUnion",

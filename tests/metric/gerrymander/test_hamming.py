@@ -11,8 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 
 from vicinal import LSH, BinaryIndex, ExactIndex, HammingMLNG, KNNClassifier, load_model, save_model
-from vicinal.metric.codes import Layers, _problem
-from vicinal.metric.codes._problem import HammingObjective, HammingOptions
+from vicinal.metric.gerrymander import Layers
+from vicinal.metric.gerrymander import _hamming_problem as _problem
+from vicinal.metric.gerrymander._hamming_problem import HammingObjective, HammingOptions
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
 from vicinal._types import AnyArray
-from vicinal.predict._model_checks import check_index_arguments, check_loaded, check_state
+from vicinal.models._checks import check_index_arguments, check_loaded, check_state
 
 STAGES = ("combine", "data", "index", "metric", "predict", "rivals", "scale", "sphere")
 # Stages of earlier versions, by which files of theirs name types.
