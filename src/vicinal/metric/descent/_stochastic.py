@@ -19,9 +19,13 @@ class Adam:
     """Adam with a rate that falls linearly to zero.
 
     m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − η (1 − progress) m̂ / (√v̂ + ε).
+
+    ``by_column`` has one v a column, the mean over its rows: then the step of a map L turns with L,
+    and where a descent leads does not depend on which of all L with one LᵀL it began at.
     """
 
     rate: float
+    by_column: bool = False
     beta1: float = 0.9
     beta2: float = 0.999
     n_steps: int = 0
@@ -31,12 +35,15 @@ class Adam:
     def step(self, parameters: FloatArray, gradient: FloatArray, progress: float) -> FloatArray:
         """Return the parameters one step on."""
         if self.first is None or self.second is None:
-            self.first, self.second = np.zeros_like(gradient), np.zeros_like(gradient)
+            self.first, self.second = np.zeros_like(gradient), np.zeros(1, gradient.dtype)
         self.n_steps += 1
         self.first *= self.beta1
         self.first += (1 - self.beta1) * gradient
-        self.second *= self.beta2
-        self.second += (1 - self.beta2) * gradient * gradient
+        self.second = self.second * self.beta2
+        squares = gradient * gradient
+        if self.by_column:
+            squares = squares.mean(axis=-2, keepdims=True)
+        self.second = self.second + (1 - self.beta2) * squares
         rate = self.rate * (1 - progress) / (1 - self.beta1**self.n_steps)
         spread = np.sqrt(self.second / (1 - self.beta2**self.n_steps))
         # ε relative to the largest spread: the step must not depend on the data's unit.

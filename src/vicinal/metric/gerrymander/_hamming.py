@@ -175,7 +175,7 @@ class HammingMLNG(BinaryEncoder):
         self.margin_ = learned.setting["margin"]
         self.learning_rate_ = learned.setting["learning_rate"]
         self.settings_ = learned.tried
-        self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
+        self.loss_curve_, self.n_iter_ = learned.losses, max(1, len(learned.losses))
         return self.maps_
 
     def _options(self, rows: Rows) -> HammingOptions:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
@@ -22,6 +23,9 @@ from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps, stacked
 from vicinal.metric.selection import learn
 from vicinal.rows import Rows, check_at_least_two_classes, check_transform_input
+
+# Entries of sparse rows that are made dense, 32 MB: so small a table is learned as a dense one.
+MOST_DENSE = 1 << 22
 
 
 class MLNG(MetricLearner):
@@ -198,6 +202,8 @@ class MLNG(MetricLearner):
 
     def learn(self, rows: Rows) -> LinearMaps:
         """Return the map whose k nearest neighbours vote right."""
+        if issparse(rows.X) and rows.X.shape[0] * rows.X.shape[1] <= MOST_DENSE:
+            rows = replace(rows, X=rows.X.toarray())  # type: ignore[attr-defined]
         warm = stacked(self.maps_) if self.warm_start and self._is_fitted else None
         costs = check_costs(self.costs, len(rows.classes.names))
         options = check_options(self, rows.X, costs, warm)
@@ -258,7 +264,7 @@ class MLNG(MetricLearner):
         self.learning_rate_ = learned.setting["learning_rate"]
         self.regularization_ = learned.setting["regularization"]
         self.settings_ = learned.tried
-        self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
+        self.loss_curve_, self.n_iter_ = learned.losses, max(1, len(learned.losses))
         return frame.maps(learned.components.astype(rows.X.dtype, copy=False))
 
     def _warn_of_small_classes(self, codes: IntArray, n_neighbors: int) -> None:

@@ -79,10 +79,6 @@ def check_init(told: Any, width: int) -> Any:
     init = told.init
     if isinstance(init, str):
         check_choice("init", init, ("auto", "zeros", *STARTS))
-        if init == "zeros" and told.solver != "psd":
-            raise ValueError(
-                "init='zeros' needs solver='psd': at L = 0 the gradient of LᵀL vanishes."
-            )
         return init
     return check_map(init, width, told.n_components)
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from vicinal._types import FloatArray
 from vicinal.metric.descent import Adam, Descent, FallingRate, FramedRows, Rule
+from vicinal.metric.gerrymander._averaging import average_from_zero, is_affordable
 from vicinal.metric.gerrymander._objective import (
     ConeObjective,
     FactoredObjective,
@@ -22,7 +23,9 @@ from vicinal.metric.selection import prediction_losses
 from vicinal.metric.starts import Start, start_map
 
 # Rates relative to the root mean square entry of the start, or to the unit of W.
-RATES = {"factored": (0.03, 0.1, 0.01), "psd": (10.0, 3.0, 30.0)}
+RATES = {"factored": (0.03, 0.1), "psd": (10.0, 3.0, 30.0)}
+# How far the objective is followed from zero: c of dual averaging.
+STRENGTHS = (0.3, 3.0)
 # Weights λ of a regulariser to choose from.
 AMOUNTS = (0.001, 0.01, 0.1)
 # Steps for which sets are kept where each inference needs a projection.
@@ -89,12 +92,15 @@ class LinearProblem:
     def starts(self) -> list[Start]:
         """Return the starts to try: the one asked for, or those that know different things.
 
-        The features as they are, standardised, and whitened within the classes, with all
-        directions, those that part the class means first, and with these alone.
+        The objective itself followed from zero, the features as they are, standardised, weighed one
+        by one by ReliefF, and whitened within the classes, with all directions, those that part
+        the class means first, and with these alone.
         """
         options, asked, width = self.options, self.options.n_components, self.rows.X.shape[1]
         if not isinstance(options.init, str):
             return [Start("array", options.init.shape[-2])]
+        if options.init == "zeros" and options.solver == "factored":
+            return [Start("zeros", asked, strength) for strength in STRENGTHS]
         if options.init != "auto":
             return [Start(options.init, asked)]
         if sparse.issparse(self.rows.X):
@@ -106,6 +112,10 @@ class LinearProblem:
         starts = [Start("dann"), Start("identity")]
         if not self.rows.frame.is_plain:
             starts.append(Start("standardised"))
+        if is_affordable(width):
+            starts += [Start("zeros", strength=strength) for strength in STRENGTHS]
+        if self.rows.frame.basis is None:  # else columns are no features to be weighed
+            starts.append(Start("relieff"))
         few = len(options.costs) - 1
         return [*starts, Start("lda", few)] if few < width else starts
 
@@ -116,7 +126,7 @@ class LinearProblem:
         rng = np.random.default_rng(seed)
         if self.options.solver == "factored":
             rate = setting.rate * float(np.sqrt(np.mean(start**2)))
-            rule: Rule = Adam(rate)
+            rule: Rule = Adam(rate, by_column=True)
             return Descent(objective, rule, start, self.options.max_iter, rng, tol=self.options.tol)
         cone = ConeObjective(objective, first_look=start)
         metric = cone.settle(start.T @ start * (0 if setting.start.name == "zeros" else 1))
@@ -135,6 +145,12 @@ class LinearProblem:
             objective = make_objective(self.rows, self.options)
             components = self.make_start(start, rng)
             objective.look(components, 0)
+            if start.strength is not None:
+                plain = objective.scale_to_margin(components, rng)
+                average = average_from_zero(objective, sides(plain)[0], start.strength, rng)
+                average = average[: start.n_components]
+                components = average if plain.ndim == 2 else np.stack([average, average])
+                objective.look(components, 0)
             if start.name != "array":  # whose scale is kept
                 components = objective.scale_to_margin(components, rng)
             self._begun[start] = objective, components

@@ -185,7 +185,7 @@ class RegressionMLNG(MetricLearner):
         self.set_size_ = learned.setting["set_size"]
         self.gamma_ = learned.setting["gamma"]
         self.settings_ = learned.tried
-        self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
+        self.loss_curve_, self.n_iter_ = learned.losses, max(1, len(learned.losses))
         return framed.frame.maps(learned.components.astype(rows.X.dtype, copy=False))
 
     def _options(self, rows: Rows) -> RegressionOptions:

@@ -30,11 +30,12 @@ class Trial(Entry[Setting]):
     descents: list[Descent] = field(default_factory=list)
 
     def run(self, splits: Sequence[tuple[Problem, Rows]], until: int) -> None:
-        """Walk to an epoch, scoring after each."""
-        while self.descents[0].epoch < until:
+        """Walk to an epoch, scoring the start and after each."""
+        while len(self.scores) <= until:
             scores = []
             for (problem, held), descent in zip(splits, self.descents, strict=True):
-                descent.advance()
+                if self.scores:
+                    descent.advance()
                 scores.append(Score(problem.score(descent.components, held), held.weights))
             self.scores.append(Score.pool(scores))
 
@@ -57,15 +58,17 @@ class Trial(Entry[Setting]):
         """
         padded = np.pad(self.means, 1, mode="edge")
         smooth = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
-        first = int(np.argmin(smooth))
-        return float(smooth[first]), first + 1
+        best = int(np.argmin(smooth))
+        # The start is kept unless what follows is better by more than chance.
+        is_better = self.scores[0].is_behind(self.scores[best], by=1)
+        return float(smooth[best]), best if is_better else 0
 
     def describe(self, chosen: bool) -> dict[str, Any]:
         """Return what was tried and what came of it."""
         score, epoch = self.steady
         return {
             **self.candidate.describe(),
-            "epochs_tried": len(self.scores),
+            "epochs_tried": len(self.scores) - 1,
             "n_epochs": epoch,
             "scores": self.means,
             "score": score,
@@ -105,7 +108,7 @@ def choose(
     def play(running: Sequence[Trial], until: int) -> bool:
         for trial in running:
             trial.run(splits, until)
-            loss = trial.descents[0].losses[-1]
+            loss = trial.descents[0].losses[-1] if until else np.nan
             if watch(Progress("settings", trial.name, until, n_epochs, loss, trial.value)):
                 return True
         return False

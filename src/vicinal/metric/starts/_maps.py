@@ -20,20 +20,24 @@ from vicinal.metric.starts._discriminant import (
 
 # How within-class scatter is shrunk: the least expected error for Gaussian rows.
 SHRINKAGE = "oas"
+# Rows ReliefF averages over: its weights are then sure to a few hundredths.
+RELIEF_ROWS = 500
 STARTS = ("identity", "standardised", "whitening", "pca", "lda", "dann", "relieff")
 
 
 @dataclass(frozen=True)
 class Start:
-    """A named start with so many rows; None is all."""
+    """A named start with so many rows (None is all), and how far it goes where that is open."""
 
     name: str
     n_components: int | None = None
+    strength: float | None = None
 
     def label(self) -> str:
         """Return a short description for progress lines and ``init_``."""
         rank = "" if self.n_components is None else f", {self.n_components} components"
-        return f"{self.name}{rank}"
+        strength = "" if self.strength is None else f", strength {self.strength:g}"
+        return f"{self.name}{rank}{strength}"
 
 
 def check_map(init: AnyArray, n_features: int, n_components: int | None) -> FloatArray:
@@ -78,8 +82,15 @@ def start_map(
     if start.name == "dann":
         return adaptive_map(within_scatter(X, codes, len(frame.scale)), p)
     if start.name == "relieff":
-        return diagonal_map(relieff_weights(X, codes, n_jobs=1), p if p < width else None)
+        return diagonal_map(sampled_relieff(X, codes, rng), p if p < width else None)
     return np.eye(p, width)
+
+
+def sampled_relieff(X: FloatArray, codes: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Return ReliefF's weights (d,), averaged over some of the rows where there are many."""
+    present = np.unique(codes, return_inverse=True)[1]
+    some = np.sort(rng.permutation(len(X))[:RELIEF_ROWS])
+    return relieff_weights(X, present, some, n_jobs=1)
 
 
 def start_for(rows: FramedRows, start: Start, seed: int) -> FloatArray:
