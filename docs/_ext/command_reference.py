@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 MARK = "<!-- commands -->"
+# As a user comes to them; the rest by name.
+FIRST = ["compare", "fit", "predict", "neighbors"]
 
 
 def command_page() -> str:
@@ -24,7 +27,8 @@ def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     if children is None:
         yield name, command
         return
-    for word in sorted(children):
+    rest = sorted(word for word in children if word not in FIRST)
+    for word in [*(word for word in FIRST if word in children), *rest]:
         yield from walk(f"{name} {word}", children[word])
 
 
@@ -33,12 +37,21 @@ def section(name: str, command: Any) -> str:
 
     context = click.Context(command, info_name=name)
     usage = f"{name} {' '.join(command.collect_usage_pieces(context))}"
-    said = (command.help or "").replace("\b", "").strip()
+    said = "\n\n".join(map(as_code, (command.help or "").replace("\b", "").strip().split("\n\n")))
     options = [row for p in command.params if (row := p.get_help_record(context))]
     table = "\n".join(
-        f"`` {words} ``\n: {' '.join((text or ' ').split()) or ' '}\n" for words, text in options
+        f"`` {words} ``\n: {as_code(' '.join((text or ' ').split())) or ' '}\n"
+        for words, text in options
     )
     return f"## {name}\n\n{said}\n\n```text\n{usage}\n```\n\n{table}"
+
+
+def as_code(paragraph: str) -> str:
+    """Return an example as code to be copied: in prose two dashes become one long one."""
+    word, _, example = paragraph.partition("Example: ")
+    if word or not example:
+        return re.sub(r"(?<![`\w])(--[a-z][a-z-]*)", r"`\1`", paragraph)
+    return f"```console\n$ {example}\n```"
 
 
 def fill(app: Any, docname: str, source: list[str]) -> None:

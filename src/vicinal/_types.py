@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
-AnyArray = NDArray[Any]
+# What users give: arrays, frames, lists. Checks make arrays of it.
+AnyArray = Any
 
 Task = Literal["classification", "regression"]
 

@@ -56,8 +56,9 @@ def test_json_gives_the_rows_asked_for(run, model, tmp_path):
 def test_the_table_shows_the_first_rows_and_says_so(run, model):
     done = run("neighbors", model, "wine")
     assert done.code == 0
-    assert done.out.splitlines()[0].split() == ["row", "rank", "neighbor", "distance", "target"]
-    assert len(done.out.splitlines()) == 1 + 10 * 3
+    heads = done.out.splitlines()[0].split()
+    assert heads[:6] == ["row", "rank", "neighbor", "distance", "target", "alcohol"]
+    assert len(done.out.splitlines()) == 1 + 10 * (1 + 3)
     assert "the first 10 of 178 rows" in done.err
     assert "\x1b" not in done.out
     assert run("neighbors", model, "wine", "--row", 5).err == ""

@@ -85,7 +85,7 @@ def test_a_target_with_holes_gives_predictions_without_an_error(run, model, tabl
 
 def test_predicting_the_training_rows_says_that_each_is_its_own_neighbour(run, model, tmp_path):
     done = run("predict", model, tmp_path / "train.csv")
-    assert "these look like the training rows" in done.err
+    assert "equal a row that the model learned from" in done.err
 
 
 def test_shares_of_the_vote_are_added_when_asked(run, model, table, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 
 import numpy as np
 import pytest
@@ -347,3 +348,29 @@ def test_learners_derive_from_the_mixins():
     model = Plain(preprocessor=X).fit(rows, y)
     gaps = np.linalg.norm(X[rows[:, 0]] - X[rows[:, 1]], axis=1)
     assert_array_equal(model.predict(rows), np.where(gaps <= model.threshold_, 1, -1))
+
+
+# 150 rows have no 100 chunks, and the graphical lasso needs smaller steps from the prior.
+SETTINGS = {
+    "RCA_Supervised": {"n_chunks": 30},
+    "SDML_Supervised": {"balance_param": 1e-5, "prior": "covariance"},
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Covariance", "ITML_Supervised", "LFDA", "LMNN", "LSML_Supervised", "MLKR",
+        "MMC_Supervised", "NCA", "RCA_Supervised", "SCML_Supervised", "SDML_Supervised",
+    ],
+)  # fmt: skip
+def test_all_eleven_learners_of_labelled_rows_fit_as_the_migration_page_says(name):
+    from sklearn.datasets import load_iris
+
+    from vicinal.compat import metric_learn
+
+    X, y = load_iris(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = getattr(metric_learn, name)(**SETTINGS.get(name, {})).fit(X, y)
+    assert fitted.transform(X).shape[0] == len(X)

@@ -200,3 +200,5 @@ def test_a_name_holds_its_title(paths):
 def test_classes_of_two_rows_are_read_as_they_are(paths):
     dataset = read(paths, "classes_of_two")
     assert len(dataset.classes) == 30
+    assert "most classes of 'kind' have two rows" in said(dataset)
+    assert "(k='1')" in said(dataset)

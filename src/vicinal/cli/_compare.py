@@ -95,6 +95,8 @@ def compare(
     notes = tuple(name_options(note) for note in found.notes)
     found = replace(found, command=cli.command_line(), notes=notes)
     _show(found, json, page=not no_report, quiet=quiet)
+    if not quiet and found.best is not None and data != "-":
+        _say_next(found)
     if open and not no_report:
         typer.launch((found.folder / "report.html").resolve().as_uri())
     asked_for = {name if ":" in name else name.lower() for name in names or ()}
@@ -113,6 +115,15 @@ def _run(data: str, target: str | None, asked: dict[str, Any], *, page: bool, qu
         if page:
             Thread(target=_load_page, daemon=True).start()
         return compare(data, target, **asked, listener=display)
+
+
+def _say_next(found: Any) -> None:
+    """Print the command that fits what was found."""
+    import shlex
+
+    model = f"{Path(found.dataset).stem}.vicinal"
+    command = shlex.join(["vicinal", "fit", str(found.folder), "--out", model])
+    cli.say(f"next: {command}", err=False)
 
 
 def _load_page() -> None:

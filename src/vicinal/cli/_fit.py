@@ -11,19 +11,23 @@ from vicinal.cli import _options as cli
 
 Option = typer.Option
 N_SHOWN = 5
+USUAL_NEIGHBORS = 5
 
 
 def fit(
-    data: cli.Data,
+    data: cli.DataOrRun,
     out: Annotated[Path, Option("--out", "-o", help="The model file to write.")],
     method: Annotated[
         str | None,
         Option(
             help="A method by name, as in compare, or module:Class.",
-            show_default="mlng; euclidean to regress",
+            show_default="mlng; egop to regress; of a run, what it found",
         ),
     ] = None,
-    k: Annotated[int, Option("--k", help="The number of neighbours.")] = 5,
+    k: Annotated[
+        int | None,
+        Option("--k", help="The number of neighbours.", show_default="5; of a run, what it found"),
+    ] = None,
     target: cli.Target = None,
     split: cli.Split = "all",
     scale: cli.Scale = "zscore",
@@ -48,30 +52,70 @@ def fit(
     """Learn a metric from a table and write a model file for predict and neighbors.
 
     The model is fitted on all rows. Its error is measured apart: on a quarter of the rows, by a
-    model fitted on the other three.
+    model fitted on the other three. The run folder of a comparison in place of a table fits what
+    was best there, with its k and all that was said of the columns.
 
     Example: vicinal fit flowers.csv --target species --out flowers.vicinal
+
+    Example: vicinal fit vicinal-runs/flowers-1a2b3c4d --out flowers.vicinal
     """
+    if Path(data).is_dir():
+        _fit_found(data, out, method, k, no_error, json)
+        return
+    named = cli.name_roles(
+        drop=drop, features=features, keep=keep, categories=categories, id=id, groups=groups,
+        weights=weights, missing=missing, sheet=sheet,
+    )  # fmt: skip
+    options: dict[str, Any] = {
+        "k": USUAL_NEIGHBORS if k is None else k,
+        "scale": scale,
+        "n_components": pca,
+    }
+    options |= {"impute": impute, "seed": seed, "check": not no_error}
+    with cli.standard_input(data) as place:
+        _fit(data, place, out, method, target, task, split, named, options, json)
+
+
+def _fit_found(
+    folder: str, out: Path, method: str | None, k: int | None, no_error: bool, json: Path | None
+) -> None:
+    """Fit what a comparison found, on all its rows."""
+    from vicinal.comparison import read_found
+
+    found = read_found(folder)
+    options: dict[str, Any] = {
+        "k": found.k if k is None else k, "scale": found.scale, "n_components": found.n_components,
+        "impute": found.impute, "seed": found.seed, "check": not no_error,
+    }  # fmt: skip
+    named = {name: tuple(v) if isinstance(v, list) else v for name, v in found.roles.items()}
+    method = method or found.method
+    _fit(found.data, found.data, out, method, found.target, found.task, "all", named, options, json)
+
+
+def _fit(
+    data: str, place: str, out: Path, method: str | None, target: str | None, task: str | None,
+    split: str, named: dict[str, Any], options: dict[str, Any], json: Path | None,
+) -> None:  # fmt: skip
     cli.check_output(out, "--out", [data])
     cli.check_output(json, "--json", [data, out])
     cli.find_own_learners([method or ""])
-    named = cli.name_roles(
-        drop=drop, features=features, keep=keep, categories=categories,
-        id=id, groups=groups, weights=weights, missing=missing, sheet=sheet,
-    )  # fmt: skip
-    with cli.standard_input(data) as place, cli.working(f"reading {data}"):
+    with cli.working(f"reading {data}"):
         from vicinal.comparison import fit_table, read_training_rows
         from vicinal.data import Roles
 
         rows = read_training_rows(place, target, task=task, split=split, roles=Roles(**named))
-    options: dict[str, Any] = {"k": k, "scale": scale, "n_components": pca}
     with cli.working(f"fitting {method or 'a metric'} on {len(rows.features):,} rows"):
-        fitted = fit_table(rows, method, impute=impute, seed=seed, check=not no_error, **options)
-    record = describe(rows, fitted, k, seed)
-    settings: dict[str, Any] = {"split": split, "scale": scale, "pca": pca, "unit": rows.parts.unit}
+        fitted = fit_table(rows, method, **options)
+    record = describe(rows, fitted, options["k"], options["seed"])
+    settings: dict[str, Any] = {
+        "split": split, "scale": options["scale"], "pca": options["n_components"],
+        "unit": rows.parts.unit, "missing": list(named.get("missing", ())),
+    }  # fmt: skip
+    from vicinal.cli._why import columns_to_keep
+
+    settings["cells"] = columns_to_keep(rows, fitted.relevance)
     if rows.parts.ids is not None:
-        settings |= {"id": id, "ids": rows.parts.ids.tolist()}
-    settings |= {"missing": list(named.get("missing", ()))}
+        settings |= {"id": named["id"], "ids": rows.parts.ids.tolist()}
     _save(out, fitted, record, target=rows.target_name, **settings)
     cli.write_json(json, {"version": record["version"], "records": [record]})
     _print(out, rows, fitted, record)

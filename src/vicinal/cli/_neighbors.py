@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -24,12 +25,18 @@ def neighbors(
         int | None, Option("--k", help="How many; as many as the model asks by default.")
     ] = None,
     format: Annotated[str, Option("--format", help="table, csv or json.")] = "table",
+    html: Annotated[
+        Path | None, Option("--html", help="Write a page: each row beside its neighbours.")
+    ] = None,
     split: cli.Split = "all",
     sheet: cli.Sheet = None,
     formulas: cli.Formulas = False,
     json: cli.Json = None,
 ) -> None:
-    """List the nearest training rows of each row, with distances and labels.
+    """List the nearest training rows of each row, with their own columns.
+
+    The columns that weigh most in the distance come first; ≠ marks another word, or a number more
+    than a standard deviation away.
 
     Rows of DATA and of the training table count from 0. A training row among DATA has itself as
     its nearest neighbour, at distance 0 but for rounding.
@@ -40,15 +47,28 @@ def neighbors(
         raise ValueError(f"--format must be one of {', '.join(FORMATS)}; got {format!r}.")
     if k is not None and k < 1:
         raise ValueError(f"--k must be at least 1, got {k}.")
+    from vicinal.cli._why import answers_of
+    from vicinal.report import render_answers
+
     cli.check_output(json, "--json", [data, model])
+    cli.check_output(html, "--html", [data, model])
     with cli.standard_input(data) as place, cli.working(f"reading {model} and {data}"):
         fitted, facts, rows = load_with_rows(model, place, split, sheet)
     asked = choose_rows(row, len(rows.features), limit=MOST_IN_TABLE if format == "table" else None)
     with cli.working(f"searching among {facts['n_train']:,} rows"), cli.noting():
         found = search(fitted, rows.features.iloc[asked], asked, facts["k"] if k is None else k)
-    _name_rows(found, facts.get("ids"), rows.parts.ids)
+    name_rows(found, facts.get("ids"), rows.parts.ids)
     content = {"version": facts["version"], "model": facts["method"], "neighbors": found}
     cli.write_json(json, content)
+    features = rows.features.iloc[asked]
+    with cli.noting():
+        predicted = [cli.plain(value) for value in fitted.predict(features)]
+    answers, columns = answers_of(found, features, facts, predicted)
+    if html is not None:
+        title = f"The nearest rows of {rows.name} to {facts['method']}"
+        page = render_answers(answers, title=title, target=facts["target"], columns=columns)
+        cli.write_file(html, page.encode("utf-8", errors="replace"))
+        cli.say(f"the page of neighbours: {html}")
     if format == "json":
         import json as json_format
 
@@ -56,13 +76,17 @@ def neighbors(
     elif format == "csv":
         cli.print_text(cli.csv_text(HEADER, flatten(found), formulas=formulas))
     else:
-        _print_table(found, facts["target"], len(rows.features))
+        _print_table(found, facts["target"], len(rows.features), answers, columns)
+
+
+def _shorten(cells: Any) -> list[str]:
+    return [text if len(text) <= 24 else f"{text[:23]}…" for text in cells][:MOST_COLUMNS]
 
 
 HEADER = ("row", "rank", "neighbor", "distance", "label")
 
 
-def _name_rows(found: list[dict[str, Any]], trained: Any, new: Any) -> None:
+def name_rows(found: list[dict[str, Any]], trained: Any, new: Any) -> None:
     """Add what rows are called, where the model or the table says so."""
     for entry in found:
         if new is not None:
@@ -113,18 +137,27 @@ def flatten(found: list[dict[str, Any]]) -> list[list[Any]]:
     ]
 
 
-def _print_table(found: list[dict[str, Any]], target: str, n_rows: int) -> None:
+MOST_COLUMNS = 4
+
+
+def _print_table(
+    found: list[dict[str, Any]], target: str, n_rows: int, answers: list[Any], columns: list[Any]
+) -> None:
+    """Print the neighbours with their own columns, those that weigh most first."""
     from rich.table import Table
 
     from vicinal.cli._console import make_console
 
-    table = Table(*HEADER[:-1], target, box=None, header_style="bold")
-    for column in table.columns:
+    names = [name for name, _ in columns[:MOST_COLUMNS]]
+    table = Table(*HEADER[:-1], target, *names, box=None, header_style="bold")
+    for column in table.columns[: len(HEADER)]:
         column.justify = "right"
-    for line in flatten(found):
-        number, rank, near, distance, label = line
-        shown = "" if rank > 1 else str(number)
-        table.add_row(shown, str(rank), str(near), f"{distance:.6g}", str(label))
+    for entry, answer in zip(found, answers, strict=True):
+        table.add_row(answer.name, "", "", "", f"→ {answer.answer}", *_shorten(answer.cells))
+        for rank, (near, voter) in enumerate(zip(entry["neighbors"], answer.voters, strict=True)):
+            cells = [f"≠ {c.text}" if c.differs else c.text for c in voter.cells]
+            distance = f"{near['distance']:.6g}"
+            table.add_row("", str(rank + 1), voter.name, distance, voter.label, *_shorten(cells))
     make_console().print(table)
     if len(found) < n_rows and len(found) == MOST_IN_TABLE:
         cli.say(

@@ -33,6 +33,13 @@ Data = Annotated[
         metavar="DATA",
     ),
 ]
+DataOrRun = Annotated[
+    str,
+    typer.Argument(
+        help="A known data set, a table as for compare, or the run folder of a comparison.",
+        metavar="DATA",
+    ),
+]
 ModelFile = Annotated[Path, typer.Argument(help="A file `vicinal fit` wrote.", metavar="MODEL")]
 Split = Annotated[str, Option(help="all, or the train or test part of a known set's split.")]
 Target = Annotated[str | None, Option(help="The column to predict, for a file.")]

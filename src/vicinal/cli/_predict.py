@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,13 @@ def predict(
         Path | None, Option("--out", "-o", help="Write the predictions here as CSV.")
     ] = None,
     proba: Annotated[bool, Option("--proba", help="Add each class's share of the vote.")] = False,
+    append: Annotated[
+        bool, Option("--append", help="Write the whole table, predictions in its last column.")
+    ] = False,
+    explain: Annotated[
+        Path | None,
+        Option("--explain", help="Write a page: each answer beside the rows it came from."),
+    ] = None,
     split: cli.Split = "all",
     sheet: cli.Sheet = None,
     formulas: cli.Formulas = False,
@@ -30,7 +38,10 @@ def predict(
     Where the table has the target too, the error is printed. Rows count from 0.
 
     Example: vicinal predict flowers.vicinal new.csv --proba --out predicted.csv
+
+    Example: vicinal predict flowers.vicinal new.csv --append --explain why.html
     """
+    cli.check_output(explain, "--explain", [data, model])
     cli.check_output(out, "--out", [data, model])
     cli.check_output(json, "--json", [data, model])
     with cli.standard_input(data) as place, cli.working(f"reading {model} and {data}"):
@@ -46,11 +57,16 @@ def predict(
     record = _record(facts, rows, error)
     content = {"version": facts.get("version"), "records": [record], "predictions": predictions}
     cli.write_json(json, content)
-    text = _as_csv(facts["target"], predictions, formulas=formulas)
+    shown = rows.features if append else None
+    if append and rows.target is not None:
+        shown = rows.features.assign(**{facts["target"]: rows.target})
+    text = _as_csv(facts["target"], predictions, shown, formulas=formulas)
     if out is None:
         cli.print_text(text)
     else:
         cli.write_file(out, text)
+    if explain is not None:
+        _write_explanation(explain, fitted, facts, rows, predictions)
     _report(out, facts, rows, fitted, error)
 
 
@@ -112,16 +128,65 @@ def _record(facts: dict[str, Any], rows: Any, error: float | None) -> dict[str, 
     return measured | {name: facts.get(name) for name in kept} | {"n_test": len(rows.features)}
 
 
-def _as_csv(target: str, predictions: list[dict[str, Any]], *, formulas: bool) -> str:
+def _as_csv(
+    target: str, predictions: list[dict[str, Any]], table: Any = None, *, formulas: bool
+) -> str:
+    """Return the predictions as CSV, beside the whole ``table`` where that is given."""
+    from vicinal.cli._why import format_number
+
     classes = predictions[0].get("shares", {})
     named = ["id"] if "id" in predictions[0] else []
-    shares = (f"share of {name}" for name in classes)
-    header = ["row", *named, f"predicted {target}", *shares]
-    lines = (
-        [p["row"], *(p[n] for n in named), p["prediction"], *p.get("shares", {}).values()]
-        for p in predictions
+    shares = [f"share of {name}" for name in classes]
+    told = [f"predicted {target}", *shares]
+    columns = ["row", *named] if table is None else [*named, *map(str, table.columns)]
+    cells = None if table is None else table.astype(object).where(table.notna(), "").to_numpy()
+
+    def line(p: dict[str, Any]) -> list[Any]:
+        own = [p["row"]] if cells is None else []
+        rest = [] if cells is None else cells[p["row"]].tolist()
+        values = (format_number(value) for value in p.get("shares", {}).values())
+        return [*own, *(p[n] for n in named), *rest, format_number(p["prediction"]), *values]
+
+    return cli.csv_text([*columns, *told], map(line, predictions), formulas=formulas)
+
+
+MOST_EXPLAINED = 200
+
+
+def _write_explanation(
+    path: Path, fitted: Any, facts: dict[str, Any], rows: Any, predictions: list[dict[str, Any]]
+) -> None:
+    """Write why each row is answered as it is: the first few of many."""
+    from vicinal.cli._neighbors import name_rows, search
+    from vicinal.cli._why import answers_of
+    from vicinal.report import render_answers
+
+    asked = list(range(min(len(rows.features), MOST_EXPLAINED)))
+    features = rows.features.iloc[asked]
+    with cli.noting():
+        found = search(fitted, features, asked, facts["k"])
+    name_rows(found, facts.get("ids"), rows.parts.ids)
+    answers, columns = answers_of(found, features, facts, [p["prediction"] for p in predictions])
+    title = f"Why these answers: {facts['target']} of {rows.name} by {facts['method']}"
+    page = render_answers(answers, title=title, target=facts["target"], columns=columns)
+    cli.write_file(path, page.encode("utf-8", errors="replace"))
+    more = f", of {len(rows.features):,}" if len(asked) < len(rows.features) else ""
+    answers_are = "answer is" if len(asked) == 1 else "answers are"
+    cli.say(f"{len(asked):,} {answers_are} explained{more}: {path}")
+
+
+def _say_own(fitted: Any, features: Any) -> str:
+    """Say how many rows the model learned from: each of them is its own neighbour."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when they were predicted
+        distances, _ = fitted[-1].kneighbors(fitted[:-1].transform(features), 1)
+    n_own = int((distances[:, 0] <= 1e-9 * max(1.0, float(distances.max()))).sum())
+    if not n_own:
+        return ""
+    return (
+        f" ({n_own:,} of them equal a row that the model learned from, which is then its own "
+        "neighbour: this is not the error on new rows)"
     )
-    return cli.csv_text(header, lines, formulas=formulas)
 
 
 def _report(
@@ -133,8 +198,7 @@ def _report(
         more = f" and {len(unused) - 10} more" if len(unused) > 10 else ""
         cli.say(f"note: columns the model does not know: {', '.join(unused[:10])}{more}")
     if error is not None:
-        same = (rows.name, len(rows.features)) == (facts["dataset"], facts["n_train"])
-        own = " (these look like the training rows: each is its own neighbour)" if same else ""
+        own = _say_own(fitted, rows.features)
         shown = cli.format_error(error, facts["task"])
         cli.say(f"error on {len(rows.features):,} rows: {shown}{own}", err=out is None)
     if out is not None:

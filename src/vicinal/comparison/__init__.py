@@ -12,7 +12,7 @@
                            what was learned, of the same fit (_exhibit, _intervals, _relevance)
 
 ``_table_models`` fits one method on all rows of a table, for ``vicinal fit``; ``_growth`` measures
-what methods cost as the rows grow, for ``vicinal bench``.
+what methods cost as the rows grow, for ``vicinal bench``; ``_found`` reads what a run found.
 """
 
 from vicinal._lazy import lazy_names
@@ -21,6 +21,7 @@ __getattr__, __all__ = lazy_names(
     __name__,
     {
         "vicinal.comparison._compare": "compare",
+        "vicinal.comparison._found": "read_found",
         "vicinal.comparison._growth": "measure_growth plan_growth",
         "vicinal.comparison._measurer": "Measurer",
         "vicinal.comparison._plan": "Question plan_cells plan_comparison",

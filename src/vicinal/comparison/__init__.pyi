@@ -1,4 +1,5 @@
 from vicinal.comparison._compare import compare as compare
+from vicinal.comparison._found import read_found as read_found
 from vicinal.comparison._growth import measure_growth as measure_growth
 from vicinal.comparison._growth import plan_growth as plan_growth
 from vicinal.comparison._measurer import Measurer as Measurer

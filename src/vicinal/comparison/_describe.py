@@ -45,6 +45,7 @@ def describe_comparison(plan: Plan, records: Sequence[Record], folder: Path) -> 
         majority=summarize_majority(records),
         call=describe_call(plan),
         made_with=describe_making(),
+        data="" if setting.source.held else setting.source.path or setting.source.name,
     )
 
 

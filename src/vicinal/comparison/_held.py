@@ -100,7 +100,7 @@ def write_held(dataset: Dataset, path: Path) -> None:
     texts = {name: getattr(dataset, name) for name in _TEXTS}
     arrays |= {name: np.array(value) for name, value in texts.items() if len(value)}
     facts = np.array([getattr(dataset, name) for name in _FACTS])
-    np.savez(path, facts=facts, **arrays, **{f"extra {k}": v for k, v in dataset.extras.items()})  # type: ignore[arg-type]
+    np.savez(path, facts=facts, **arrays, **{f"extra {k}": v for k, v in dataset.extras.items()})
 
 
 def read_held(path: Path) -> Dataset:

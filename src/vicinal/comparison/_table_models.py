@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 HELD_OUT = 0.25
-DEFAULT_METHODS: dict[Task, str] = {"classification": "mlng", "regression": EUCLIDEAN}
+DEFAULT_METHODS: dict[Task, str] = {"classification": "mlng", "regression": "egop"}
 
 
 @dataclass(frozen=True)

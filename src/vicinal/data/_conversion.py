@@ -64,7 +64,7 @@ def _save(path: Path, arrays: Mapping[str, AnyArray], files: Mapping[str, Path])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replace_when_done(path) as file:
-            np.savez_compressed(file, **dict(arrays))  # type: ignore[arg-type]
+            np.savez_compressed(file, **dict(arrays))
         sources = {name: sha256_of(source) for name, source in files.items()}
         made = {"sha256": sha256_of(path), "made_from": sources}
         write_atomically(sidecar_of(path), json.dumps(made, indent=2) + "\n")

@@ -34,5 +34,6 @@ __getattr__, __all__ = lazy_names(
         "vicinal.report._table": "render_table",
         "vicinal.report._training_page": "JudgedPart MisreadPicture TrainingReport "
         "write_training_page",
+        "vicinal.report._why": "Answer Voter WhyCell render_answers",
     },
 )

@@ -37,3 +37,7 @@ from vicinal.report._training_page import JudgedPart as JudgedPart
 from vicinal.report._training_page import MisreadPicture as MisreadPicture
 from vicinal.report._training_page import TrainingReport as TrainingReport
 from vicinal.report._training_page import write_training_page as write_training_page
+from vicinal.report._why import Answer as Answer
+from vicinal.report._why import Voter as Voter
+from vicinal.report._why import WhyCell as WhyCell
+from vicinal.report._why import render_answers as render_answers

@@ -49,6 +49,8 @@ class Comparison:
         What the user typed, where it was a command, and the same as a call from Python.
     made_with : str
         The date, and the versions of what it was computed with.
+    data : str
+        Where the rows are: a file, or the name of a known data set.
     """
 
     dataset: str
@@ -75,6 +77,7 @@ class Comparison:
     command: str = ""
     call: str = ""
     made_with: str = ""
+    data: str = ""
 
     @property
     def best(self) -> Row | None:
@@ -130,6 +133,7 @@ class Comparison:
         """Write version, configuration and rows as a JSON file, whole or not at all."""
         content = {
             "version": self.version,
+            "data": self.data,
             "config": dict(self.configuration),
             "records": self.to_records(),
         }

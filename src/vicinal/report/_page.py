@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from .._types import AnyArray
@@ -83,6 +83,11 @@ def render_fragment(comparison: Comparison) -> str:
         .render(comparison=comparison, caveats=_sentences.list_caveats(comparison))
         .translate(FORBIDDEN)
     )
+
+
+def template(name: str) -> Template:
+    """Return a template of the report's own, which escapes what it shows."""
+    return _environment().get_template(name)
 
 
 def _view(exhibit: Exhibit, comparison: Comparison) -> MethodView:

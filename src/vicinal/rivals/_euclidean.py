@@ -17,7 +17,7 @@ class IdentityMaps(LinearMaps):
 
     def database(self, X: AnyArray) -> AnyArray:
         """Return the rows as they are, made dense."""
-        return X.toarray() if issparse(X) else X  # type: ignore[attr-defined]
+        return X.toarray() if issparse(X) else X
 
 
 class Euclidean(MetricLearner):

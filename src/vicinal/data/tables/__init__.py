@@ -19,6 +19,7 @@ from vicinal._lazy import lazy_names
 __getattr__, __all__ = lazy_names(
     __name__,
     {
+        "vicinal.data.tables._cells": "as_texts",
         "vicinal.data.tables._columns": "recognise_columns",
         "vicinal.data.tables._dependence": "Dependence",
         "vicinal.data.tables._doubts": "list_doubts",

@@ -1,3 +1,4 @@
+from vicinal.data.tables._cells import as_texts as as_texts
 from vicinal.data.tables._columns import recognise_columns as recognise_columns
 from vicinal.data.tables._dependence import Dependence as Dependence
 from vicinal.data.tables._doubts import list_doubts as list_doubts

@@ -26,10 +26,15 @@ def read_arrow(path: Path, suffix: str) -> pd.DataFrame:
             "pip install 'vicinal[parquet]', or save the table as CSV."
         ) from error
     try:
-        table = _read_table(path, suffix)
+        return _as_frame(_read_table(path, suffix), path)
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"{path}: not a whole {kind} file ({reason})") from error
+
+
+def _as_frame(table: Any, path: Path) -> pd.DataFrame:
+    import pyarrow as pa
+
     names = [name for name in table.column_names if not name.startswith("__index_level_")]
     check_column_names(names, path)
     described = (table.schema.pandas_metadata or {}).get("columns", [])
@@ -62,6 +67,7 @@ def _read_table(path: Path, suffix: str) -> Any:
     limit, size, pieces = unpacked_limit(path), 0, []
     with _opened(path, suffix) as (schema, batches):
         for batch in batches:
+            batch.validate(full=True)  # places beyond their texts would end the process later
             size += sum(map(_dense_size, batch.columns, schema))
             refuse_beyond(size, limit, path)
             pieces.append(_cast_to(schema, batch))

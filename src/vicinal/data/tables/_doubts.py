@@ -104,6 +104,11 @@ def _doubt_target(
         return
     if alike := _alike(classes):
         yield f"the classes {quoted(alike, MOST_NAMED)} of {target!r} differ in capitals alone"
+    if np.median(counts) == 2:
+        yield (
+            f"most classes of {target!r} have two rows, so that at most one neighbour can be of "
+            "the right class: ask one (k='1')"
+        )
     alone = [name for name, count in zip(classes, counts, strict=True) if count == 1]
     if alone:
         several = len(alone) > 1
