@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree
 
+from vicinal.sphere.groups._wigner import wigner_d_all
 from vicinal.sphere.harmonic._fragment_type import FragmentType
-from vicinal.sphere.harmonic._wigner import wigner_d_all
 
 _REAL_OF = {torch.complex64: torch.float32, torch.complex128: torch.float64}
 

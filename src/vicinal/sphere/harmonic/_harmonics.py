@@ -8,7 +8,7 @@ from math import pi, sqrt
 import torch
 from torch import Tensor
 
-from vicinal.sphere.harmonic._rotations import floating_alike
+from vicinal.sphere.groups._rotations import floating_alike
 
 HIGHEST_DEGREE = 1000  # Legendre functions are scaled by up to 2^l_max on the way
 

@@ -8,7 +8,7 @@ from math import sqrt
 import torch
 from torch import Tensor
 
-from vicinal.sphere.harmonic._rotations import check_rotations
+from vicinal.sphere.groups._rotations import check_rotations
 
 
 def wigner_d(l: int, rotations: Tensor) -> Tensor:
