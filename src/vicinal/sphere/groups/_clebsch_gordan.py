@@ -41,7 +41,7 @@ def clebsch_gordan(l1: int, l2: int, l: int) -> Tensor:
     0.57735
     """
     _check_triangle(l1, l2, l)
-    return _coefficients(int(l1), int(l2), int(l)).clone()
+    return coefficients_of(2 * int(l1), 2 * int(l2), 2 * int(l)).clone()
 
 
 def _check_triangle(l1: int, l2: int, l: int) -> None:
@@ -58,43 +58,49 @@ def _check_triangle(l1: int, l2: int, l: int) -> None:
 
 @cache
 @torch.inference_mode(False)  # a tensor born in inference mode could never be trained with
-def _coefficients(l1: int, l2: int, l: int) -> Tensor:
-    """Tabulate ⟨l1 m1 l2 m2 | l m⟩ = s √(n/d): s Racah's alternating sum, n/d rational."""
-    table = np.zeros((2 * l1 + 1, 2 * l2 + 1, 2 * l + 1))
-    mirror = -1 if (l1 + l2 - l) % 2 else 1
-    sums = _alternating_sums(l1, l2, l).tolist()
-    first, second, third = (_factorials(degree) for degree in (l1, l2, l))
-    d = factorial(l1 + l2 + l + 1) * prod(map(factorial, _excesses(l1, l2, l)))
-    for m1 in range(-l1, l1 + 1):
-        for m2 in range(max(-l2, -m1), min(l2, l - m1) + 1):  # m = m1 + m2 ≥ 0
-            m, s = m1 + m2, sums[m1 + l1][m2 + l2]
-            n = (2 * l + 1) * third[m + l] * first[m1 + l1] * second[m2 + l2]
+def coefficients_of(n1: int, n2: int, n: int) -> Tensor:
+    """Tabulate ⟨j1 m1 j2 m2 | j m⟩ = s √(a/d) for j1 = n1/2, j2 = n2/2, j = n/2.
+
+    s is Racah's alternating sum and a/d rational; halves of odd numbers are spins. Orders are
+    counted by i = m + j from 0 on, so that i = i1 + i2 − (j1 + j2 − j).
+    """
+    table = np.zeros((n1 + 1, n2 + 1, n + 1))
+    excess = _excesses(n1, n2, n)
+    mirror = -1 if excess[0] % 2 else 1
+    sums = _alternating_sums(n1, n2, n).tolist()
+    first, second, third = (_factorials(of) for of in (n1, n2, n))
+    d = factorial((n1 + n2 + n) // 2 + 1) * prod(map(factorial, excess))
+    for i1 in range(n1 + 1):
+        # m = m1 + m2 ≥ 0; the other half mirrors it
+        for i2 in range(max(0, (n1 + n2 + 1) // 2 - i1), min(n2, n + excess[0] - i1) + 1):
+            i, s = i1 + i2 - excess[0], sums[i1][i2]
+            a = (n + 1) * third[i] * first[i1] * second[i2]
             # Python rounds a quotient of whole numbers of any size correctly.
-            value = sqrt(n * s * s / d) * (-1 if s < 0 else 1)
-            table[m1 + l1, m2 + l2, m + l] = value
-            table[l1 - m1, l2 - m2, l - m] = mirror * value
+            value = sqrt(a * s * s / d) * (-1 if s < 0 else 1)
+            table[i1, i2, i] = value
+            table[n1 - i1, n2 - i2, n - i] = mirror * value
     return torch.from_numpy(table)
 
 
-def _alternating_sums(l1: int, l2: int, l: int) -> AnyArray:
-    """Sum (−1)^k C(a, k) C(b, l1 − m1 − k) C(c, l2 + m2 − k) over k, for all m1 and m2, exactly."""
-    a, b, c = _excesses(l1, l2, l)
+def _alternating_sums(n1: int, n2: int, n: int) -> AnyArray:
+    """Sum (−1)^k C(a, k) C(b, j1 − m1 − k) C(c, j2 + m2 − k) over k, for all m1 and m2, exactly."""
+    a, b, c = _excesses(n1, n2, n)
     # No sum exceeds 2^(a + b + c); beyond 64 bits Python's own whole numbers take over.
-    kind = np.int64 if l1 + l2 + l < 63 else object
-    left = np.array([comb(b, j) for j in range(2 * l1 + 1)], kind)
-    right = np.array([comb(c, j) for j in range(2 * l2 + 1)], kind)
-    sums = np.zeros((2 * l1 + 1, 2 * l2 + 1), kind)
-    for k in range(min(a, 2 * l1, 2 * l2) + 1):
+    kind = np.int64 if a + b + c < 63 else object
+    left = np.array([comb(b, j) for j in range(n1 + 1)], kind)
+    right = np.array([comb(c, j) for j in range(n2 + 1)], kind)
+    sums = np.zeros((n1 + 1, n2 + 1), kind)
+    for k in range(min(a, n1, n2) + 1):
         term = np.multiply.outer(left[: len(left) - k], right[: len(right) - k])
         sums[k:, k:] += (-1) ** k * comb(a, k) * term
-    return sums[::-1]  # rows counted l1 − m1
+    return sums[::-1]  # rows counted j1 − m1
 
 
-def _excesses(l1: int, l2: int, l: int) -> tuple[int, int, int]:
-    """By how much each two degrees together exceed the third."""
-    return l1 + l2 - l, l1 - l2 + l, l2 - l1 + l
+def _excesses(n1: int, n2: int, n: int) -> tuple[int, int, int]:
+    """By how much each two spins together exceed the third."""
+    return (n1 + n2 - n) // 2, (n1 - n2 + n) // 2, (n2 - n1 + n) // 2
 
 
-def _factorials(degree: int) -> list[int]:
-    """(l + m)! (l − m)! for m from −l to l."""
-    return [factorial(degree + m) * factorial(degree - m) for m in range(-degree, degree + 1)]
+def _factorials(n: int) -> list[int]:
+    """(j + m)! (j − m)! for m from −j to j."""
+    return [factorial(i) * factorial(n - i) for i in range(n + 1)]

@@ -1,4 +1,4 @@
-"""An activation of a spherical network: fragments of several degrees, for a batch of samples."""
+"""An activation of an equivariant network: fragments of several irreps, for a batch of samples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree
 
-from vicinal.sphere.groups._wigner import wigner_d_all
 from vicinal.sphere.harmonic._fragment_type import FragmentType
 
 _REAL_OF = {torch.complex64: torch.float32, torch.complex128: torch.float64}
@@ -21,7 +20,8 @@ class Fragments:
 
     The rows of ``packed`` run over [l][channel][re, im][m] and its columns over the batch, so that
     one degree is a slice, a rotation or a product of fragments runs along the batch, and no
-    complex numbers are stored. ``fragments[l]`` is the complex tensor (batch, 2l + 1, τ_l).
+    complex numbers are stored. ``fragments[l]`` is the complex tensor (batch, 2l + 1, τ_l). Where
+    the type is of another group than SO(3), l counts its irreps.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Fragments:
     >>> ones = [torch.ones(4, 2 * l + 1, 3, dtype=torch.complex64) for l in range(3)]
     >>> fragments = Fragments.from_complex(ones)
     >>> fragments
-    Fragments(3x0e+3x1e+3x2e, batch=4, float32)
+    Fragments(3x0+3x1+3x2, batch=4, float32)
     >>> fragments[1].shape
     torch.Size([4, 3, 3])
     """
@@ -54,15 +54,22 @@ class Fragments:
         self.packed = packed
 
     @classmethod
-    def from_complex(cls, parts: Sequence[Tensor], *, check: bool = True) -> Fragments:
+    def from_complex(
+        cls,
+        parts: Sequence[Tensor],
+        *,
+        fragment_type: FragmentType | None = None,
+        check: bool = True,
+    ) -> Fragments:
         """Return the fragments of one complex tensor (batch, 2l + 1, τ_l) a degree.
 
-        ``check`` refuses numbers that are not finite.
+        A ``fragment_type`` says of which irreps the tensors (batch, dim, τ) are, where they are not
+        the degrees 0, 1, … of SO(3). ``check`` refuses numbers that are not finite.
         """
         if not parts:
             raise ValueError("from_complex needs one tensor for each degree, got none.")
-        _check_parts(parts)
-        fragment_type = FragmentType(part.shape[2] for part in parts)
+        _check_parts(parts, fragment_type)
+        fragment_type = fragment_type or FragmentType(part.shape[2] for part in parts)
         batch = parts[0].shape[0]
         planes = (torch.view_as_real(part.resolve_conj()).permute(2, 3, 1, 0) for part in parts)
         packed = torch.cat([plane.reshape(-1, batch) for plane in planes])
@@ -135,11 +142,11 @@ class Fragments:
 
     def planes(self, l: int) -> Tensor:
         """Return the view (τ_l, 2, 2l + 1, batch) of one degree: channel, re or im, m, sample."""
-        if not 0 <= l <= self._type.l_max:
-            raise IndexError(f"no degree {l} in {self._type}: degrees are 0 to {self._type.l_max}.")
+        if not 0 <= l < len(self._type):
+            raise IndexError(f"no degree {l} in {self._type}: degrees are 0 to {len(self) - 1}.")
         starts = self._type.row_starts()
         return self.packed[starts[l] : starts[l + 1]].view(
-            self._type[l], 2, 2 * l + 1, self.batch_size
+            self._type[l], 2, self._type.dims[l], self.batch_size
         )
 
     def all_planes(self) -> tuple[Tensor, ...]:
@@ -151,8 +158,8 @@ class Fragments:
         starts = self._type.row_starts()
         rows = self.packed.split([end - start for start, end in pairwise(starts)])
         return tuple(
-            part.view(t, 2, 2 * l + 1, self.batch_size)
-            for l, (t, part) in enumerate(zip(self._type.tau, rows, strict=True))
+            part.view(t, 2, dim, self.batch_size)
+            for t, dim, part in zip(self._type.tau, self._type.dims, rows, strict=True)
         )
 
     def __getitem__(self, l: int) -> Tensor:
@@ -169,25 +176,25 @@ class Fragments:
         """Return one complex tensor (batch, 2l + 1, τ_l) for each degree."""
         return list(self)
 
-    def rotate(self, rotations: Tensor) -> Fragments:
+    def rotate(self, rotations: Any) -> Fragments:
         """Return the fragments of the rotated signals, f_l ↦ D^l(R) f_l.
 
         Parameters
         ----------
-        rotations : Tensor of shape (3, 3) or (batch, 3, 3)
+        rotations : Tensor of shape (3, 3) or (batch, 3, 3), or elements of the type's own group
             One rotation for all samples, or one for each.
         """
-        if rotations.shape not in ((3, 3), (self.batch_size, 3, 3)):
+        irreps = self._type.irreps
+        # Matrices are made in double precision: their rounding would pass for an error of the
+        # network that is being tested.
+        matrices = self._type.group.matrices(irreps, rotations)
+        if matrices[0].shape[:-2] not in ((), (self.batch_size,)):
             raise ValueError(
-                f"rotations must be (3, 3) or ({self.batch_size}, 3, 3) for a batch of "
-                f"{self.batch_size}, got {tuple(rotations.shape)}."
+                f"rotations must be one, or {self.batch_size} for a batch of {self.batch_size}, "
+                f"got {tuple(matrices[0].shape[:-2])}."
             )
-        # Wigner matrices are made in double precision: their rounding would pass for an error
-        # of the network that is being tested.
-        rotations = rotations.to(self.device, torch.float64)
-        wigner = wigner_d_all(self._type.l_max, rotations)
-        parts = zip(self.all_planes(), wigner, strict=True)
-        turned = [_turn(planes, matrices) for planes, matrices in parts if len(planes)]
+        parts = zip(self.all_planes(), matrices, strict=True)
+        turned = [_turn(planes, of.to(self.device)) for planes, of in parts if len(planes)]
         return Fragments(self._type, torch.cat(turned))
 
     def power_spectrum(self) -> Tensor:
@@ -311,13 +318,17 @@ def check_input(
         )
 
 
-def _check_parts(parts: Sequence[Tensor]) -> None:
+def _check_parts(parts: Sequence[Tensor], kind: FragmentType | None) -> None:
     """Raise where the tensors are not (batch, 2l + 1, τ_l), complex, of one batch and precision."""
     first = parts[0]
+    if kind is not None and len(kind) != len(parts):
+        raise ValueError(f"{kind} takes {len(kind)} tensors, got {len(parts)}.")
     for l, part in enumerate(parts):
-        if part.ndim != 3 or part.shape[1] != 2 * l + 1:
+        dim, channels = (2 * l + 1, "channels") if kind is None else (kind.dims[l], kind[l])
+        fits = part.ndim == 3 and part.shape[1] == dim
+        if not fits or (kind is not None and part.shape[2] != channels):
             raise ValueError(
-                f"degree {l} takes a tensor (batch, {2 * l + 1}, channels), got shape "
+                f"degree {l} takes a tensor (batch, {dim}, {channels}), got shape "
                 f"{tuple(part.shape)}."
             )
         if part.dtype not in _REAL_OF:

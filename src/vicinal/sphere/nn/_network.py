@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from vicinal.sphere.groups import SO3
 from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
 from vicinal.sphere.nn._files import saveable
 from vicinal.sphere.nn._head import make_head
@@ -89,8 +90,8 @@ class ClebschGordanNet(nn.Module):
         self.type_in = FragmentType(type_in)
         self.types = (self.type_in, *_list_types(hidden, n_layers))
         self.settings = {
-            "type_in": list(self.type_in.tau),
-            "hidden": [list(of.tau) for of in self.types[1:]],
+            "type_in": _plain(self.type_in),
+            "hidden": [_plain(of) for of in self.types[1:]],
             "n_outputs": n_outputs,
             "pairs": pairs,
             "normalisation": normalisation,
@@ -169,6 +170,11 @@ def _floating_state(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
     for name, value in (*module.named_parameters(), *module.named_buffers()):
         if value.is_floating_point():
             yield name, value
+
+
+def _plain(kind: FragmentType) -> list[int] | str:
+    """Return what a file says of a type: the numbers of degrees, or irreps of another group."""
+    return list(kind.tau) if kind.group == SO3() else kind.to_irreps()
 
 
 def _list_types(

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
 from vicinal.sphere.nn import _product_torch
-from vicinal.sphere.nn._linear import CovariantLinear
+from vicinal.sphere.nn._linear import CovariantLinear, check_groups
 from vicinal.sphere.nn._pairs import Pairing, make_pairing
 
 BACKENDS = ("auto", "numba", "torch")
@@ -39,7 +39,8 @@ class ClebschGordanLayer(nn.Module):
         Real weights, and a factor i where l1 + l2 − l is odd: keeps f_l^{−m} = (−1)^m conj f_l^m.
     backend : {"auto", "numba", "torch"}
         "numba": compiled kernels for the CPU; "torch": plain operations, any device; "auto":
-        "numba" on the CPU, else "torch". Both give the same numbers to rounding.
+        "numba" on the CPU for SO(3) and O(3), else "torch". Both give the same numbers to
+        rounding.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ class ClebschGordanLayer(nn.Module):
     >>> from vicinal.sphere import ClebschGordanLayer, Fragments, FragmentType
     >>> layer = ClebschGordanLayer(FragmentType([4, 3, 2]), FragmentType([5, 2]))
     >>> layer(Fragments.randn(layer.type_in, batch=6))
-    Fragments(5x0e+2x1e, batch=6, float32, requires_grad)
+    Fragments(5x0+2x1, batch=6, float32, requires_grad)
     """
 
     def __init__(
@@ -69,9 +70,15 @@ class ClebschGordanLayer(nn.Module):
             raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}.")
         self.type_in, self.type_out = FragmentType(type_in), FragmentType(type_out)
         self.pairs, self.residual, self.real, self.backend = pairs, residual, real, backend
+        check_groups(self.type_in, self.type_out, real=real)
         self.pairing: Pairing = make_pairing(self.type_in, self.type_out, pairs)
         shape = (self.pairing.n_weights,) if real else (self.pairing.n_weights, 2)
         self.weight = nn.Parameter(torch.empty(shape))
+        self._by_degrees = has_degrees(self.type_in)
+        if backend == "numba" and not self._by_degrees:
+            raise ValueError(
+                f"the numba backend is for SO3 and O3, not {self.type_in.group}: use 'auto'."
+            )
         self.skip = _make_skip(self.type_in, self.type_out, real) if residual else None
         self.reset_parameters()
 
@@ -112,7 +119,7 @@ class ClebschGordanLayer(nn.Module):
                 f"the numba backend runs on the CPU, the fragments are on {fragments.device}: "
                 "use backend='auto'."
             )
-        if self.backend == "torch" or not on_cpu:
+        if self.backend == "torch" or not on_cpu or not self._by_degrees:
             folded = fold(self.weight, self.pairing)
             return _product_torch.multiply_and_mix(fragments, folded, self.pairing)
         from vicinal.sphere.nn import _product_numba  # slow to import, and may not be needed
@@ -139,14 +146,19 @@ def fold(weight: Tensor, pairing: Pairing) -> Tensor:
     return torch.stack([torch.where(odd, zero, folded), torch.where(odd, folded, zero)], dim=-1)
 
 
+def has_degrees(kind: FragmentType) -> bool:
+    """Tell whether rotations act on all fragments of a type by Wigner matrices."""
+    return all(kind.group.degree(irrep) is not None for irrep in kind.irreps)
+
+
 def _make_skip(type_in: FragmentType, type_out: FragmentType, real: bool) -> nn.Module:
     if type_in == type_out:
         return nn.Identity()
-    known = [type_in[l] if l <= type_in.l_max else 0 for l in range(len(type_out))]
-    shared = [t if n else 0 for t, n in zip(type_out.tau, known, strict=True)]
-    if not any(shared):
+    pairs = zip(type_out.irreps, type_out.tau, strict=True)
+    shared = {irrep: t if type_in.count(irrep) else 0 for irrep, t in pairs}
+    if not any(shared.values()):
         raise ValueError(f"no residual from {type_in} to {type_out}: they share no degree.")
-    return CovariantLinear(type_in, FragmentType(shared), real=real)
+    return CovariantLinear(type_in, FragmentType(shared, type_out.group), real=real)
 
 
 def _skip(skip: nn.Module, fragments: Fragments, type_out: FragmentType) -> Fragments:
@@ -156,9 +168,7 @@ def _skip(skip: nn.Module, fragments: Fragments, type_out: FragmentType) -> Frag
         return carried
     batch = fragments.batch_size
     parts = [
-        carried.planes(l).reshape(-1, batch)
-        if carried.type[l]
-        else carried.packed.new_zeros(2 * t * (2 * l + 1), batch)
-        for l, t in enumerate(type_out.tau)
+        planes.reshape(-1, batch) if len(planes) else carried.packed.new_zeros(2 * t * dim, batch)
+        for planes, t, dim in zip(carried.all_planes(), type_out.tau, type_out.dims, strict=True)
     ]
     return Fragments(type_out, torch.cat(parts))

@@ -13,7 +13,8 @@ from vicinal._kernels import _clebsch_gordan as kernels
 from vicinal._kernels._clebsch_gordan import Scratch, Tables
 from vicinal._kernels._tiles import ROW_BYTES, TILE_WIDTH
 from vicinal._types import AnyArray, FloatArray
-from vicinal.sphere.harmonic import clebsch_gordan
+from vicinal.sphere.groups import clebsch_gordan
+from vicinal.sphere.harmonic import FragmentType
 from vicinal.sphere.nn._pairs import Block, Pairing
 
 # Columns of a block are worked on together as long as their projections fit in a cache.
@@ -32,15 +33,17 @@ def make_tables(pairing: Pairing, dtype: np.dtype[Any]) -> Tables:
     coefficients: list[FloatArray] = []
     for block in pairing.blocks:
         orders = len(coefficients)
-        coefficients += _coefficients(block)
-        for low, high in _parts(block):
-            places = (rows_in[block.l1], rows_in[block.l2], high - low, len(columns))
-            blocks.append((block.l1, block.l2, *places, len(block.degrees), len(degrees), orders))
+        l1, l2, projected = _degrees(pairing, block)
+        coefficients += _coefficients(l1, l2, projected)
+        for low, high in _parts(len(block.columns), projected):
+            places = (rows_in[block.first], rows_in[block.second], high - low, len(columns))
+            blocks.append((l1, l2, *places, len(projected), len(degrees), orders))
             columns += block.columns[low:high].tolist()
-            for l, n, start in zip(block.degrees, block.n_used, block.starts, strict=True):
-                channels = pairing.type_out[l]
+            outputs = zip(projected, block.outputs, block.n_used, block.starts, strict=True)
+            for l, place, n, start in outputs:
+                channels = pairing.type_out[place]
                 used = min(max(n - low, 0), high - low)
-                degrees.append((l, used, start + low * channels, rows_out[l], channels))
+                degrees.append((l, used, start + low * channels, rows_out[place], channels))
     starts = np.cumsum([0, *map(len, coefficients)])
     return Tables(
         blocks=np.array(blocks, dtype=np.int64),
@@ -51,22 +54,33 @@ def make_tables(pairing: Pairing, dtype: np.dtype[Any]) -> Tables:
     )
 
 
-def _coefficients(block: Block) -> list[FloatArray]:
+def _degrees(pairing: Pairing, block: Block) -> tuple[int, int, list[int]]:
+    """Return the degrees of a block's factors and, rising, of what they are projected on."""
+
+    def degree(kind: FragmentType, place: int) -> int:
+        l = kind.group.degree(kind.irreps[place])
+        if l is None:
+            raise ValueError(f"the compiled kernel multiplies by degrees, not irreps of {kind}.")
+        return l
+
+    projected = [degree(pairing.type_out, place) for place in block.outputs]
+    return degree(pairing.type_in, block.first), degree(pairing.type_in, block.second), projected
+
+
+def _coefficients(l1: int, l2: int, degrees: list[int]) -> list[FloatArray]:
     """Return, for each order m, the coefficients of the degrees with l ≥ |m|, row by row."""
-    l1, l2, top = block.l1, block.l2, block.degrees[-1]
-    tables = {l: clebsch_gordan(l1, l2, l).numpy() for l in block.degrees}
-    found = []
-    for m in range(-top, top + 1):
+    tables = {l: clebsch_gordan(l1, l2, l).numpy() for l in degrees}
+    orders = []
+    for m in range(-degrees[-1], degrees[-1] + 1):
         m1 = np.arange(max(-l1, m - l2), min(l1, m + l2) + 1)
         rows = [t[m1 + l1, m - m1 + l2, m + l] for l, t in tables.items() if l >= abs(m)]
-        found.append(np.concatenate(rows))
-    return found
+        orders.append(np.concatenate(rows))
+    return orders
 
 
-def _parts(block: Block) -> list[tuple[int, int]]:
+def _parts(n: int, degrees: list[int]) -> list[tuple[int, int]]:
     """Return ranges of columns whose projections fit in a cache."""
-    n = len(block.columns)
-    one = 2 * ROW_BYTES * len(block.degrees) * (2 * block.degrees[-1] + 1)
+    one = 2 * ROW_BYTES * len(degrees) * (2 * degrees[-1] + 1)
     at_once = max(2, MOST_PROJECTED_BYTES // one)
     return [(low, min(low + at_once, n)) for low in range(0, n, at_once)]
 
