@@ -355,3 +355,25 @@ def test_the_product_turns_with_its_input(pairs, dtype, tolerance):
     rotations = random_rotations(5, generator=torch.Generator().manual_seed(0))
     one, other = layer(fragments.rotate(rotations)), layer(fragments).rotate(rotations)
     assert (one.packed - other.packed).norm() < tolerance * other.packed.norm()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (FragmentType([2, 2, 1]), {}),
+        (FragmentType([2, 2, 1]), {"real": True, "pairs": "unordered"}),
+        (FragmentType("2x0e+2x1o+1x1e"), {"pairs": "unordered"}),
+    ],
+)
+def test_the_kernel_is_twice_differentiable(kind, options):
+    from vicinal.sphere.nn._product_numba import _Product
+
+    torch.manual_seed(0)
+    layer = ClebschGordanLayer(kind, kind, backend="numba", **options).double()
+    packed = torch.randn(kind.n_rows, 3, dtype=torch.float64, requires_grad=True)
+
+    def product(values, weight):
+        return _Product.apply(values, weight, layer.pairing)
+
+    assert torch.autograd.gradcheck(product, (packed, layer.weight))
+    assert torch.autograd.gradgradcheck(product, (packed, layer.weight))

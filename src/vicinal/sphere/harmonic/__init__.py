@@ -24,7 +24,7 @@ from vicinal.sphere.harmonic._correlation import so3_correlation, spherical_corr
 from vicinal.sphere.harmonic._fragment_type import FragmentType
 from vicinal.sphere.harmonic._fragments import Fragments, check_input
 from vicinal.sphere.harmonic._grids import SphericalGrid, spherical_grid
-from vicinal.sphere.harmonic._harmonics import spherical_harmonics
+from vicinal.sphere.harmonic._harmonics import real_waves, spherical_harmonics
 from vicinal.sphere.harmonic._real_basis import to_e3nn_basis
 from vicinal.sphere.harmonic._so3 import SO3Transform
 from vicinal.sphere.harmonic._transforms import SphericalTransform
@@ -40,6 +40,7 @@ __all__ = [
     "euler_to_matrix",
     "quaternion_to_matrix",
     "random_rotations",
+    "real_waves",
     "so3_correlation",
     "spherical_correlation",
     "spherical_grid",

@@ -81,6 +81,30 @@ class Fragments:
         return cls(fragment_type, packed)
 
     @classmethod
+    def from_real_waves(
+        cls, parts: Sequence[Tensor], fragment_type: FragmentType | None = None
+    ) -> Fragments:
+        """Return all coefficients of real functions from those with m ≥ 0.
+
+        Parameters
+        ----------
+        parts : sequence of Tensor, the l-th of shape (batch, 2l + 1, τ_l)
+            Re f^0, …, Re f^l, Im f^1, …, Im f^l, as sums of `real_waves` are.
+        fragment_type : FragmentType, optional
+            Where it is not of SO(3).
+        """
+        kind = fragment_type or FragmentType(part.shape[2] for part in parts)
+        rows = []
+        for l, part in enumerate(parts):
+            real, imaginary = part.permute(2, 1, 0).split([l + 1, l], dim=1)  # (τ, ·, batch)
+            signs = part.new_tensor([(-1) ** m for m in range(l, 0, -1)])[:, None]
+            nothing = torch.zeros_like(real[:, :1])
+            below = signs * real[:, 1:].flip(1), -signs * imaginary.flip(1)
+            planes = torch.cat([below[0], real, below[1], nothing, imaginary], dim=1)
+            rows.append(planes.flatten(0, 1))
+        return cls(kind, torch.cat(rows))
+
+    @classmethod
     def zeros(
         cls,
         fragment_type: FragmentType,

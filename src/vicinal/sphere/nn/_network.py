@@ -117,7 +117,13 @@ class ClebschGordanNet(nn.Module):
 
     @classmethod
     def for_mnist(
-        cls, *, l_max: int = 8, n_layers: int = 5, n_outputs: int = 10, backend: str = "auto"
+        cls,
+        *,
+        l_max: int = 8,
+        n_layers: int = 5,
+        n_outputs: int = 10,
+        normalisation: str = "both",
+        backend: str = "auto",
     ) -> ClebschGordanNet:
         """Return the published network for spherical digits: τ_l = ⌈12 / √(2l + 1)⌉, 5 layers.
 
@@ -125,7 +131,9 @@ class ClebschGordanNet(nn.Module):
         """
         hidden = FragmentType(math.ceil(12 / math.sqrt(2 * l + 1)) for l in range(l_max + 1))
         type_in = FragmentType.uniform(1, l_max)
-        return cls(type_in, hidden, n_layers, n_outputs, backend=backend)
+        return cls(
+            type_in, hidden, n_layers, n_outputs, normalisation=normalisation, backend=backend
+        )
 
     def activations(self, fragments: Fragments) -> Iterator[Fragments]:
         """Yield the normalised input and the output of every layer."""

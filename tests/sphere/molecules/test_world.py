@@ -9,42 +9,47 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.sphere.worlds.helpers import HELPERS
 
 from vicinal.sphere.molecules import (
     RIVALS,
     Molecules,
     MoleculeSetting,
-    are_of_molecules,
+    MoleculeWorld,
     load_qm7,
     predict_molecules,
-    run_on_molecules,
+    read_source,
     run_rivals,
+    split_fold,
 )
 from vicinal.sphere.molecules._composition import Composition
-from vicinal.sphere.molecules._experiment import split_fold
 from vicinal.sphere.molecules._rivals import bag_of_bonds, coulomb_eigenvalues
+from vicinal.sphere.worlds import find_networks, run_world
 
 needs_qm7 = pytest.mark.skipif(
     not os.environ.get("VICINAL_DATA"), reason="VICINAL_DATA is not set: QM7 is not at hand"
 )
 QUICK = MoleculeSetting(n_epochs=2, n_train=96, n_validation=32)
+FIRST = replace(QUICK, fold="0")
 PAIR = Molecules(np.array([[[0, 0, 0], [0, 0, 2.0]]]), np.array([[6, 8]]))
+
+
+def run(setting, folder, **options):
+    return run_world(MoleculeWorld(), setting, folder, helpers=HELPERS, **options)
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("qm7")
-    outcomes = [
-        run_on_molecules(replace(QUICK, fold=fold), folder / f"fold-{fold}") for fold in (0, 1)
-    ]
+    outcomes = [run(replace(QUICK, fold=str(fold)), folder) for fold in (0, 1)]
     return folder, outcomes
 
 
 @needs_qm7
 def test_folds_are_the_published_ones_and_parts_do_not_meet():
-    _, folds = load_qm7()
-    training, held_out, testing = split_fold(folds, MoleculeSetting(fold=3))
-    assert np.array_equal(testing, folds[3])
+    source = read_source("qm7")
+    training, held_out, testing = split_fold(source, 3, MoleculeSetting())
+    assert np.array_equal(testing, source.folds[3])
     assert len(held_out) == 573
     every = np.concatenate([training, held_out, testing])
     assert np.array_equal(np.sort(every), np.arange(7165))
@@ -54,11 +59,11 @@ def test_folds_are_the_published_ones_and_parts_do_not_meet():
 def test_a_training_has_errors_in_kcal_and_learns(trained):
     _, outcomes = trained
     for outcome in outcomes:
-        assert len(outcome.rows) == len(outcome.predicted) == 1433
-        assert 1 < outcome.mae < outcome.rmse < 60
+        (record,) = outcome.records
+        assert len(outcome.page.energies) == len(outcome.page.predicted) == 1433
+        assert 1 < record["mae"] < record["rmse"] < 60
         assert outcome.history[1].train_error < outcome.history[0].train_error
-        record = outcome.record()
-        assert record["error_mean"] == outcome.mae
+        assert record["error_mean"] == record["mae"]
         assert {"dataset", "method", "k", "fold", "fit_seconds", "version"} <= record.keys()
 
 
@@ -75,30 +80,33 @@ def test_a_stopped_training_goes_on_to_the_same_weights(trained, tmp_path):
 
     torch.manual_seed(7)
     with pytest.raises(Stop):
-        run_on_molecules(QUICK, tmp_path, listener=stop)
+        run(FIRST, tmp_path, listener=stop)
     # The epoch that was told had not been kept yet; it is made again.
-    run_on_molecules(QUICK, tmp_path)
+    run(FIRST, tmp_path)
     one, other = (
         torch.load(place / "network.pt", weights_only=True)
-        for place in (folder / "fold-0", tmp_path)
+        for place in (folder / "fold-0", tmp_path / "fold-0")
     )
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
 @needs_qm7
-def test_predictions_are_those_of_the_test_and_have_a_spread_over_folds(trained):
+def test_predictions_are_those_of_the_test_and_have_a_spread_over_folds(trained, tmp_path):
     folder, outcomes = trained
-    assert are_of_molecules(folder)
+    networks = find_networks(folder)
+    assert [of.name for of in networks] == ["fold-0", "fold-1"]
     data, folds = load_qm7()
     test = data.rows(folds[0][:200])
-    alone = predict_molecules(folder / "fold-0", test.molecules)
-    assert alone.spread is None
-    both = predict_molecules(folder, test.molecules)
-    np.testing.assert_allclose(both.by_network[0], alone.mean, rtol=1e-6)
-    assert both.spread is not None
-    np.testing.assert_allclose(both.spread, np.std(both.by_network, axis=0, ddof=1))
-    error = np.abs(alone.mean - test.energies).mean()
-    assert abs(error - outcomes[0].mae) < 0.3 * outcomes[0].mae
+    alone = predict_molecules(networks[:1], test.molecules).energies
+    both = predict_molecules(networks, test.molecules).energies
+    np.testing.assert_allclose(both[0], alone[0], rtol=1e-6)
+    expected = outcomes[0].page.predicted[:200]
+    np.testing.assert_allclose(alone[0], expected, rtol=1e-4)
+    (tmp_path / "pair.xyz").write_text("2\n\nC 0 0 0\nO 0 0 2\n")
+    found = MoleculeWorld().predict(networks, str(tmp_path / "pair.xyz"))
+    assert found.header == ("row", "energy", "spread")
+    pair = predict_molecules(networks, PAIR).energies
+    assert found.rows[0][1:] == pytest.approx((pair.mean(), pair.std(ddof=1)), abs=2e-3)
 
 
 @needs_qm7
@@ -109,9 +117,9 @@ def test_a_network_that_does_not_fit_its_file_is_refused(trained, tmp_path):
     content["facts"]["composition"] = [1.0]
     (tmp_path / "network.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match="does not say how molecules are given to it"):
-        predict_molecules(tmp_path, PAIR)
+        predict_molecules([tmp_path], PAIR)
     with pytest.raises(ValueError, match="needs two or more"):
-        predict_molecules(folder, Molecules(np.zeros((1, 1, 3)), np.array([[6]])))
+        predict_molecules(find_networks(folder), Molecules(np.zeros((1, 1, 3)), np.array([[6]])))
 
 
 def test_a_composition_is_least_squares_on_numbers_of_atoms():
@@ -142,7 +150,10 @@ def test_descriptions_do_not_depend_on_numbering(real_molecules):
 
 @needs_qm7
 def test_rivals_learn_more_from_bonds_than_from_eigenvalues():
-    eigenvalues, bonds = run_rivals(["eigenvalues", "bag-of-bonds"], replace(QUICK, n_train=300))
+    data, folds = load_qm7()
+    eigenvalues, bonds = run_rivals(
+        ["eigenvalues", "bag-of-bonds"], data, folds[1][:300], folds[0], 0, 0
+    )
     assert eigenvalues.n_train == bonds.n_train == 300
     assert bonds.mae < eigenvalues.mae < 30
 
@@ -163,16 +174,13 @@ def test_fchl19_is_a_kernel_that_no_rotation_changes(real_molecules):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"fold": 5}, "published folds are 0 to 4"),
-        ({"preset": "none"}, "no preset 'none' for molecules; there are shells, thesis"),
+        ({"preset": "none"}, "no preset 'none' for molecules; there are shells"),
         ({"n_train": 0}, "n_train=0 must be 2 or more"),
+        ({"rivals": "luck"}, "no rival 'luck'; there are eigenvalues"),
+        ({"preset": "thesis", "forces": True}, "does not learn forces; take forces"),
+        ({"preset": "forces"}, "does not learn energies alone; take shells"),
     ],
 )
 def test_wrong_settings_are_refused(wrong, said):
     with pytest.raises(ValueError, match=said):
         MoleculeSetting(**wrong)
-
-
-def test_an_unknown_rival_is_refused():
-    with pytest.raises(ValueError, match="no rival 'luck'; there are eigenvalues"):
-        run_rivals(["luck"], QUICK)

@@ -7,49 +7,57 @@ import json
 import numpy as np
 import pytest
 import torch
+from tests.sphere.worlds.helpers import HELPERS
 
-from vicinal.cli._console import make_console
-from vicinal.cli._sphere_losses import LOSSES, make_objective, triplet_loss
-from vicinal.cli._sphere_shapes import RIVALS, judge_rival, train_shapes
+from vicinal.losses._objectives import LOSSES, make_objective, triplet_loss
+from vicinal.report import write_training_page
 from vicinal.sphere import load_network, random_rotations
 from vicinal.sphere.shapes import (
+    RIVALS,
     Caster,
     ShapeSetting,
-    _experiment,
+    ShapeWorld,
+    _world,
+    judge_rival,
     list_shape_presets,
-    load_shapes,
+    predict_shapes,
+    read_shapes,
     smoothed_classification,
 )
-from vicinal.sphere.shapes import run_on_shapes as run
+from vicinal.sphere.worlds import find_networks, run_world
+from vicinal.sphere.worlds._classes import tabulate_classes
 
 
-@pytest.fixture
-def at_hand(few_shapes, monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def at_hand(few_shapes):
     """Let every set be the few shapes made up here."""
-    monkeypatch.setattr(_experiment, "load_shapes", lambda setting: few_shapes)
-    return few_shapes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_world, "read_shapes", lambda source: few_shapes.shapes)
+        patch.setattr(_world, "divide_shapes", lambda shapes, setting: few_shapes)
+        yield few_shapes
+
+
+def run(setting, folder, **options):
+    return run_world(ShapeWorld(), setting, folder, helpers=HELPERS, **options)
 
 
 @pytest.fixture(scope="module")
-def trained(few_shapes, tmp_path_factory):
+def trained(at_hand, tmp_path_factory):
     folder = tmp_path_factory.mktemp("shapes")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_experiment, "load_shapes", lambda setting: few_shapes)
-        return run(ShapeSetting(n_epochs=5), folder), folder
+    return run(ShapeSetting(n_epochs=5), folder), folder
 
 
 def test_shapes_of_three_kinds_are_told_apart(trained):
     outcome, _ = trained
     assert outcome.history[-1].loss < outcome.history[0].loss
-    assert outcome.found.judged.error <= 0.1
-    assert outcome.found.judged.scores.average_precision > 0.8
-    record = outcome.record()
+    (record,) = outcome.records
+    assert record["error_mean"] <= 0.1
+    assert record["average_precision"] > 0.8
     assert (record["n_train"], record["n_validation"], record["n_test"]) == (54, 6, 30)
-    assert record["nearest"] == outcome.found.judged.scores.nearest
     json.dumps(record)
 
 
-def test_a_stopped_training_goes_on_to_the_same_answers(trained, at_hand, tmp_path):
+def test_a_stopped_training_goes_on_to_the_same_answers(trained, tmp_path):
     def stop(step):
         if step.epoch == 2 and step.finished:
             raise KeyboardInterrupt
@@ -58,12 +66,16 @@ def test_a_stopped_training_goes_on_to_the_same_answers(trained, at_hand, tmp_pa
     with pytest.raises(KeyboardInterrupt):
         run(setting, tmp_path, listener=stop)
     again = run(setting, tmp_path)
-    np.testing.assert_array_equal(again.found.embeddings, trained[0].found.embeddings)
+    scores = [{k: v for k, v in of.records[0].items() if "seconds" not in k}
+              for of in (again, trained[0])]  # fmt: skip
+    assert scores[0] == scores[1]
+    one, other = (torch.load(at / "network.pt", weights_only=True) for at in (tmp_path, trained[1]))
+    assert all(torch.equal(one[name], other[name]) for name in one)
 
 
 def test_the_network_kept_gives_a_turned_mesh_the_scores_of_the_mesh(trained, few_shapes):
     network = load_network(trained[1])
-    fragments = Caster(20, 14).fragments(few_shapes.shapes.meshes[:4])
+    fragments = Caster(20, 14).fragments(few_shapes.shapes.bodies[:4])
     R = random_rotations(4, torch.Generator().manual_seed(0))
     with torch.no_grad():
         plain, turned = network(fragments), network(fragments.rotate(R))
@@ -71,14 +83,36 @@ def test_the_network_kept_gives_a_turned_mesh_the_scores_of_the_mesh(trained, fe
 
 
 @pytest.mark.parametrize("name", [name for name in LOSSES if name != "cross-entropy"])
-def test_other_losses_learn_to_tell_shapes_apart(name, few_shapes, tmp_path):
-    setting = ShapeSetting(loss=name, n_epochs=5)
-    objective = make_objective(name, smoothed_classification())
-    outcome = run(setting, tmp_path, objective=objective, parts=few_shapes)
-    assert outcome.record()["method"] == f"cross, {name}"
-    assert outcome.found.embeddings.shape == (30, 64 if objective.embeds else 3)
-    assert (outcome.found.class_error is None) == objective.embeds
-    assert outcome.found.judged.error <= 0.2
+def test_other_losses_learn_to_tell_shapes_apart(name, tmp_path):
+    (record,) = run(ShapeSetting(loss=name, n_epochs=5), tmp_path).records
+    assert record["method"] == f"cross, {name}"
+    assert (record["class_error"] is None) == make_objective(name, smoothed_classification()).embeds
+    assert record["error_mean"] <= 0.2
+
+
+def test_members_and_turns_are_averaged_and_kept_in_one_folder(trained, few_shapes, tmp_path):
+    setting = ShapeSetting(n_epochs=5, members=2, turns=3)
+    outcome = run(setting, tmp_path)
+    assert outcome.records[0]["members"] == 2
+    assert outcome.records[0]["turns"] == 3
+    assert outcome.records[0]["nearest"] >= 0.8
+    networks = find_networks(tmp_path)
+    assert [of.name for of in networks] == ["member-0", "member-1"]
+    one, other = (torch.load(of / "network.pt", weights_only=True) for of in networks)
+    assert not torch.equal(one["layers.0.weight"], other["layers.0.weight"])
+    shares = predict_shapes(networks, few_shapes.shapes)
+    assert shares.shape == (2, 90, 3)
+    predictions = tabulate_classes(
+        list(range(90)), few_shapes.shapes.classes, shares, None, proba=False, noun="shapes"
+    )
+    assert predictions.header == ("row", "predicted", "spread")
+    alone = torch.load(trained[1] / "network.pt", weights_only=True)
+    assert torch.equal(one["layers.0.weight"], alone["layers.0.weight"])
+
+
+def test_members_of_embeddings_have_no_mean(tmp_path):
+    with pytest.raises(ValueError, match="averaged by classes"):
+        run(ShapeSetting(loss="triplet", members=2, n_epochs=1), tmp_path)
 
 
 def test_options_of_a_loss_reach_it():
@@ -134,32 +168,25 @@ def test_losses_that_cannot_be_are_refused(text, words):
 
 @pytest.mark.parametrize("name", RIVALS)
 def test_rivals_are_judged_alike(name, few_shapes):
-    judged = judge_rival(name, ShapeSetting(), few_shapes)
+    judged = judge_rival(name, ShapeSetting(), few_shapes, HELPERS)
     assert judged.method == name
     assert judged.judged.error <= 0.25
     assert judged.judged.scores.n_queries == 30
 
 
-def test_the_command_prints_and_writes_network_and_rivals(at_hand, tmp_path, capsys):
-    found = tmp_path / "found.json"
-    train_shapes(
-        ShapeSetting(n_epochs=1), ["d2"], tmp_path / "run", make_console(stderr=True),
-        fresh=False, json=found,
-    )  # fmt: skip
-    methods = [record["method"] for record in json.loads(found.read_text())["records"]]
-    assert methods == ["cross", "d2"]
-    page = (tmp_path / "run" / "report.html").read_text()
+def test_the_page_has_lists_of_network_and_rivals(tmp_path):
+    outcome = run(ShapeSetting(n_epochs=1, rivals="d2"), tmp_path)
+    assert [record["method"] for record in outcome.records] == ["cross", "d2"]
+    page = write_training_page(outcome.page, tmp_path / "report.html").read_text()
     assert page.count("<article") == 3  # a list for each class
     assert page.count('<li class="right">') + page.count('<li class="wrong">') == 27
-    printed = capsys.readouterr().out
-    assert "mAP" in printed
-    assert "d2" in printed
+    assert "mAP" in outcome.lines[0]
+    assert outcome.lines[2].startswith("d2")
 
 
 def test_every_preset_can_be_built():
     for preset in list_shape_presets():
-        network = preset.build(5)
-        assert network.type_in.l_max == preset.l_max < preset.bandwidth
+        assert preset.build(5).type_in == preset.reader.type
 
 
 @pytest.mark.parametrize(
@@ -168,15 +195,17 @@ def test_every_preset_can_be_built():
         ({"preset": "nosuch"}, "there are cross"),
         ({"n_train": 1}, "n_train=1"),
         ({"n_validation": -1}, "n_validation=-1"),
-        ({"dataset": "wine"}, "holds no meshes"),
+        ({"turns": 0}, "turns=0"),
+        ({"members": 0}, "members=0"),
+        ({"train": "sideways"}, "'turned' or 'upright'"),
+        ({"rivals": "nosuch"}, "spectra-mlng"),
     ],
 )
 def test_what_cannot_be_trained_is_refused(given, words):
     with pytest.raises(ValueError, match=words):
-        load_shapes(ShapeSetting(**given))
+        ShapeSetting(**given)
 
 
-def test_rivals_that_do_not_exist_are_refused(tmp_path):
-    console = make_console(stderr=True)
-    with pytest.raises(ValueError, match="spectra-mlng"):
-        train_shapes(ShapeSetting(), ["nosuch"], tmp_path, console, fresh=False, json=None)
+def test_sets_without_shapes_are_refused():
+    with pytest.raises(ValueError, match="holds no meshes"):
+        read_shapes("wine")

@@ -9,8 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vicinal.losses import GerrymanderingLoss, NeighborhoodLoss
-from vicinal.sphere.training import CLASSES, Objective, class_embedding, classification, retrieval
+from vicinal.losses._gerrymandering import GerrymanderingLoss
+from vicinal.losses._neighborhood import NeighborhoodLoss
+from vicinal.sphere.training import Objective, class_embedding, classification, retrieval
+from vicinal.sphere.worlds import CLASSES
 
 Compare = Callable[[Tensor, Tensor], Tensor]
 
