@@ -27,6 +27,9 @@ class FragmentType:
         The number of fragments (channels) of each irrep in the group's own order, l = 0, …, L for
         rotations; or by their labels; or a text as `to_irreps` writes. Zeros are allowed.
     group : Group, default=SO3()
+    real : bool
+        Of real functions on the sphere (SO(3) or O(3)), whose m ≥ 0 say everything: 2l + 1 real
+        numbers a fragment, half of what a complex one has.
 
     Examples
     --------
@@ -42,22 +45,26 @@ class FragmentType:
     FragmentType('4x0e+2x1o')
     """
 
-    __slots__ = ("_dims", "_group", "_irreps", "_rows", "_tau")
+    __slots__ = ("_dims", "_group", "_irreps", "_real", "_rows", "_tau")
     _group: Group
     _irreps: tuple[Hashable, ...]
     _tau: tuple[int, ...]
     _dims: tuple[int, ...]
+    _real: bool
     _rows: tuple[int, ...]
 
     def __init__(
         self,
         tau: Iterable[int] | Mapping[Any, int] | str,
         group: Group | type[Group] | None = None,
+        *,
+        real: bool = False,
     ) -> None:
         if isinstance(tau, str):
             tau = FragmentType.from_irreps(tau, group)
         if isinstance(tau, FragmentType):
             given, counts, irreps = tau._group, tau._tau, tau._irreps
+            real = real or tau._real
             if group is not None and _instance(group) != given:
                 raise ValueError(f"{tau} has fragments of {given}, not of {_instance(group)}.")
         else:
@@ -71,16 +78,20 @@ class FragmentType:
         if not any(counts):
             raise ValueError(f"a type needs at least one fragment, got tau = {list(counts)}.")
         dims = tuple(given.dim(irrep) for irrep in irreps)
-        rows = accumulate((2 * t * d for t, d in zip(counts, dims, strict=True)), initial=0)
-        values = (dims, given, irreps, tuple(rows), counts)
+        if real and any(given.degree(irrep) is None for irrep in irreps):
+            raise ValueError(f"real fragments are of functions on the sphere, not of {given}.")
+        n_planes = 1 if real else 2
+        rows = accumulate((n_planes * t * d for t, d in zip(counts, dims, strict=True)), initial=0)
+        values = (dims, given, irreps, real, tuple(rows), counts)
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a FragmentType is immutable: {name} cannot be set; make a new one.")
 
-    def __reduce__(self) -> tuple[type[FragmentType], tuple[dict[Hashable, int], Group]]:
-        return FragmentType, (dict(zip(self._irreps, self._tau, strict=True)), self._group)
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        counts = dict(zip(self._irreps, self._tau, strict=True))
+        return _rebuild, (counts, self._group, self._real)
 
     @classmethod
     def from_irreps(cls, irreps: object, group: Group | type[Group] | None = None) -> FragmentType:
@@ -159,18 +170,36 @@ class FragmentType:
         return max(degree for degree in degrees if degree is not None)
 
     @property
+    def real(self) -> bool:
+        """Whether the fragments are of real functions."""
+        return self._real
+
+    @property
+    def n_planes(self) -> int:
+        """How many real numbers an entry has: two, or one of real functions."""
+        return 1 if self._real else 2
+
+    def as_real(self) -> FragmentType:
+        """Return the same irreps of real functions."""
+        return FragmentType(self, real=True)
+
+    def as_complex(self) -> FragmentType:
+        """Return the same irreps of complex functions."""
+        return FragmentType(dict(zip(self._irreps, self._tau, strict=True)), self._group)
+
+    @property
     def n_channels(self) -> int:
         """The number of fragments, Σ_l τ_l."""
         return sum(self._tau)
 
     @property
     def dimension(self) -> int:
-        """The number of complex numbers a sample has, Σ_l τ_l (2l + 1)."""
-        return self._rows[-1] // 2
+        """The number of (complex) numbers a sample has, Σ_l τ_l (2l + 1)."""
+        return self._rows[-1] // self.n_planes
 
     @property
     def n_rows(self) -> int:
-        """The number of real numbers a sample has: twice the dimension."""
+        """The number of real numbers a sample has: twice the dimension, unless it is real."""
         return self._rows[-1]
 
     def row_starts(self) -> tuple[int, ...]:
@@ -206,11 +235,16 @@ class FragmentType:
         return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
-        return (self._group, self._irreps, self._tau)
+        return (self._group, self._irreps, self._tau, self._real)
 
     def __repr__(self) -> str:
         plain = isinstance(self._group, SO3) and self._irreps == tuple(range(len(self._tau)))
-        return f"FragmentType({list(self._tau) if plain else self.to_irreps()!r})"
+        shown = list(self._tau) if plain else repr(self.to_irreps())
+        return f"FragmentType({shown}{', real=True' if self._real else ''})"
+
+
+def _rebuild(counts: dict[Hashable, int], group: Group, real: bool) -> FragmentType:
+    return FragmentType(counts, group, real=real)
 
 
 def _instance(group: Group | type[Group] | None) -> Group:

@@ -23,6 +23,9 @@ class Fragments:
     complex numbers are stored. ``fragments[l]`` is the complex tensor (batch, 2l + 1, τ_l). Where
     the type is of another group than SO(3), l counts its irreps.
 
+    Of real functions, where the type says so, rows are [l][channel][f^0, √2 Re f^1 … √2 Re f^l,
+    √2 Im f^1 … √2 Im f^l]: the squares of all still add up to the power.
+
     Parameters
     ----------
     fragment_type : FragmentType
@@ -84,7 +87,7 @@ class Fragments:
     def from_real_waves(
         cls, parts: Sequence[Tensor], fragment_type: FragmentType | None = None
     ) -> Fragments:
-        """Return all coefficients of real functions from those with m ≥ 0.
+        """Return the fragments of real functions from their coefficients with m ≥ 0.
 
         Parameters
         ----------
@@ -95,14 +98,11 @@ class Fragments:
         """
         kind = fragment_type or FragmentType(part.shape[2] for part in parts)
         rows = []
-        for l, part in enumerate(parts):
-            real, imaginary = part.permute(2, 1, 0).split([l + 1, l], dim=1)  # (τ, ·, batch)
-            signs = part.new_tensor([(-1) ** m for m in range(l, 0, -1)])[:, None]
-            nothing = torch.zeros_like(real[:, :1])
-            below = signs * real[:, 1:].flip(1), -signs * imaginary.flip(1)
-            planes = torch.cat([below[0], real, below[1], nothing, imaginary], dim=1)
-            rows.append(planes.flatten(0, 1))
-        return cls(kind, torch.cat(rows))
+        for part in parts:
+            scale = part.new_full((part.shape[1], 1), 2**0.5)
+            scale[0] = 1
+            rows.append((part.permute(2, 1, 0) * scale).flatten(0, 1))
+        return cls(kind.as_real(), torch.cat(rows))
 
     @classmethod
     def zeros(
@@ -131,7 +131,7 @@ class Fragments:
         """Return standard normal fragments: E |f|² = 1 for each complex entry."""
         shape = (fragment_type.n_rows, batch)
         packed = torch.randn(shape, dtype=dtype, device=device, generator=generator)
-        return cls(fragment_type, packed * 0.5**0.5)
+        return cls(fragment_type, packed * fragment_type.n_planes**-0.5)
 
     @property
     def type(self) -> FragmentType:
@@ -165,12 +165,15 @@ class Fragments:
         return None if gradient is None else Fragments(self._type, gradient)
 
     def planes(self, l: int) -> Tensor:
-        """Return the view (τ_l, 2, 2l + 1, batch) of one degree: channel, re or im, m, sample."""
+        """Return the view (τ_l, 2, 2l + 1, batch) of one degree: channel, re or im, m, sample.
+
+        Of real functions it is (τ_l, 1, 2l + 1, batch).
+        """
         if not 0 <= l < len(self._type):
             raise IndexError(f"no degree {l} in {self._type}: degrees are 0 to {len(self) - 1}.")
         starts = self._type.row_starts()
         return self.packed[starts[l] : starts[l + 1]].view(
-            self._type[l], 2, self._type.dims[l], self.batch_size
+            self._type[l], self._type.n_planes, self._type.dims[l], self.batch_size
         )
 
     def all_planes(self) -> tuple[Tensor, ...]:
@@ -182,7 +185,7 @@ class Fragments:
         starts = self._type.row_starts()
         rows = self.packed.split([end - start for start, end in pairwise(starts)])
         return tuple(
-            part.view(t, 2, dim, self.batch_size)
+            part.view(t, self._type.n_planes, dim, self.batch_size)
             for t, dim, part in zip(self._type.tau, self._type.dims, rows, strict=True)
         )
 
@@ -199,6 +202,31 @@ class Fragments:
     def to_complex(self) -> list[Tensor]:
         """Return one complex tensor (batch, 2l + 1, τ_l) for each degree."""
         return list(self)
+
+    def to_real(self) -> Fragments:
+        """Return the fragments of the signals' real parts, m ≥ 0 alone: half the numbers.
+
+        Of real signals nothing is lost. The real part is ½ (f^m + (−1)^m conj f^{−m}).
+        """
+        if self._type.real:
+            return self
+        parts = []
+        for planes in self.all_planes():
+            l = planes.shape[2] // 2
+            signs = planes.new_tensor([(-1.0) ** m for m in range(l + 1)])[:, None]
+            real, imaginary = planes[:, 0], planes[:, 1]
+            above = 0.5 * (real[:, l:] + signs * real[:, : l + 1].flip(1))
+            beside = 0.5 * (imaginary[:, l:] - signs * imaginary[:, : l + 1].flip(1))
+            half = torch.cat([above[:, :1], 2**0.5 * above[:, 1:], 2**0.5 * beside[:, 1:]], 1)
+            parts.append(half.flatten(0, 1))
+        return Fragments(self._type.as_real(), torch.cat(parts))
+
+    def to_full(self) -> Fragments:
+        """Return all coefficients, m < 0 too, of real functions; others are as they are."""
+        if not self._type.real:
+            return self
+        rows = [_fill(planes[:, 0]).flatten(0, 2) for planes in self.all_planes()]
+        return Fragments(self._type.as_complex(), torch.cat(rows))
 
     def rotate(self, rotations: Any) -> Fragments:
         """Return the fragments of the rotated signals, f_l ↦ D^l(R) f_l.
@@ -217,6 +245,8 @@ class Fragments:
                 f"rotations must be one, or {self.batch_size} for a batch of {self.batch_size}, "
                 f"got {tuple(matrices[0].shape[:-2])}."
             )
+        if self._type.real:
+            matrices = [_in_real_basis(of) for of in matrices]
         parts = zip(self.all_planes(), matrices, strict=True)
         turned = [_turn(planes, of.to(self.device)) for planes, of in parts if len(planes)]
         return Fragments(self._type, torch.cat(turned))
@@ -368,17 +398,40 @@ def _check_parts(parts: Sequence[Tensor], kind: FragmentType | None) -> None:
             )
 
 
+def _fill(half: Tensor) -> Tensor:
+    """Return planes (τ, 2, 2l + 1, batch) of real functions' rows (τ, 2l + 1, batch)."""
+    l = half.shape[1] // 2
+    signs = half.new_tensor([(-1.0) ** m for m in range(l, 0, -1)])[:, None]
+    root = 0.5**0.5
+    real, imaginary = root * half[:, 1 : l + 1], root * half[:, l + 1 :]
+    reals = torch.cat([signs * real.flip(1), half[:, :1], real], 1)
+    zero = torch.zeros_like(half[:, :1])
+    return torch.stack([reals, torch.cat([-signs * imaginary.flip(1), zero, imaginary], 1)], 1)
+
+
+def _in_real_basis(matrix: Tensor) -> Tensor:
+    """Return D^l as it acts on the rows of a real function: real, orthogonal."""
+    size = matrix.shape[-1]
+    units = torch.eye(size, dtype=torch.float64, device=matrix.device)[:, :, None]  # (k, 2l + 1, 1)
+    columns = torch.view_as_complex(_fill(units)[..., 0].permute(0, 2, 1).contiguous()).T
+    return (columns.mH @ matrix @ columns).real
+
+
 def _to_complex(planes: Tensor) -> Tensor:
     """Return (batch, 2l + 1, τ), complex, of planes (τ, 2, 2l + 1, batch)."""
+    if planes.shape[1] == 1:
+        planes = _fill(planes[:, 0])
     real, imaginary = planes.unbind(1)
     return torch.complex(real, imaginary).permute(2, 1, 0)
 
 
 def _turn(planes: Tensor, wigner: Tensor) -> Tensor:
     """Return the packed rows of D f for planes (τ, 2, 2l + 1, batch)."""
+    product = "mn,cnb->cmb" if wigner.ndim == 2 else "bmn,cnb->cmb"
+    if not wigner.is_complex():
+        return torch.einsum(product, wigner.to(planes.dtype), planes[:, 0]).flatten(0, 1)
     real, imaginary = planes[:, 0], planes[:, 1]
     d_real, d_imaginary = wigner.real.to(planes.dtype), wigner.imag.to(planes.dtype)
-    product = "mn,cnb->cmb" if wigner.ndim == 2 else "bmn,cnb->cmb"
     turned = torch.stack(
         [
             torch.einsum(product, d_real, real) - torch.einsum(product, d_imaginary, imaginary),

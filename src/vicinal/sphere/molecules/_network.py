@@ -132,7 +132,7 @@ class MoleculeNet(nn.Module):
             **chosen,
         }
         types = [FragmentType(of) for of in hidden]
-        first = types.pop(0) if mixed else FragmentType.uniform(channels, l_max)
+        first = types.pop(0).as_real() if mixed else FragmentType.uniform(channels, l_max)
         self.mixing = ElementLinear(channels, first, n_elements) if mixed else None
         self.atoms = ClebschGordanNet(
             first, types, n_outputs=n_features, width=widths, real=mixed, **chosen
@@ -160,4 +160,4 @@ class MoleculeNet(nn.Module):
             return mixed
         kind = self.atoms.type_in
         parts = [atoms.coefficients[:, l * l : (l + 1) ** 2] for l in range(len(kind))]
-        return Fragments.from_real_waves(parts, kind)
+        return Fragments.from_real_waves(parts).to_full()

@@ -23,7 +23,7 @@ class Invariants(nn.Module):
     types : sequence of FragmentType
         One for each activation.
     kind : {"scalars", "power", "cross"}
-        "scalars": real and imaginary parts of the fragments of degree 0. "power": these, and
+        "scalars": the fragments of degree 0, real and imaginary parts. "power": these, and
         log(1 + Σ_m |f^m|² / (2l + 1)) of each fragment of a higher degree. "cross": these, and the
         same of each pair of such fragments of one degree, with the sign of Re Σ_m f^m conj(g^m).
 
@@ -41,7 +41,8 @@ class Invariants(nn.Module):
         self.kind = kind
         count = {"scalars": lambda t: 0, "power": lambda t: t, "cross": lambda t: t * (t + 1) // 2}
         higher = sum(count[kind](of[place]) for of in self.types for place in moving(of))
-        self.n_features = 2 * sum(of.count(of.group.trivial) for of in self.types) + higher
+        still = sum(of.n_planes * of.count(of.group.trivial) for of in self.types)
+        self.n_features = still + higher
         if not self.n_features:
             raise ValueError(f"none of {list(self.types)} has fragments of degree 0.")
 

@@ -51,7 +51,8 @@ class CovariantLinear(nn.Module):
         real: bool = False,
     ) -> None:
         super().__init__()
-        self.type_in, self.type_out, self.real = FragmentType(type_in), FragmentType(type_out), real
+        self.type_in, self.type_out = FragmentType(type_in), FragmentType(type_out)
+        self.real = real = real or self.type_in.real
         check_groups(self.type_in, self.type_out, real=real)
         for irrep, t in zip(self.type_out.irreps, self.type_out.tau, strict=True):
             if t and not self.type_in.count(irrep):
@@ -89,10 +90,11 @@ class CovariantLinear(nn.Module):
             if t:
                 place = self.type_in.place(irrep)
                 assert place is not None
-                rows = planes[place].reshape(2 * self._counts[l], kind.dims[l] * batch)
-                part = (real_matrix(self._planes(l)) @ rows).view(-1, batch)
+                rows = planes[place].reshape(kind.n_planes * self._counts[l], kind.dims[l] * batch)
+                part = (self._matrix(l) @ rows).view(-1, batch)
                 if self.bias is not None and irrep == kind.group.trivial:
-                    part = part + _planes_of(self.bias, self.real).reshape(-1, 1)
+                    bias = self.bias if kind.real else _planes_of(self.bias, self.real)
+                    part = part + bias.reshape(-1, 1)
                 mixed.append(part)
         return Fragments(kind, torch.cat(mixed))
 
@@ -101,6 +103,13 @@ class CovariantLinear(nn.Module):
         extras = (", bias" if self.bias is not None else "") + (", real" if self.real else "")
         return f"{self.type_in.to_irreps()} -> {self.type_out.to_irreps()}{extras}"
 
+    def _matrix(self, l: int) -> Tensor:
+        """Return W_lᵀ as it acts on the rows of all planes."""
+        if not self.type_in.real:
+            return real_matrix(self._planes(l))
+        part = self.weight.split(self._sizes)[l]
+        return part.view(self._counts[l], self.type_out[l]).T
+
     def _planes(self, l: int) -> Tensor:
         part = self.weight.split(self._sizes)[l]
         return _planes_of(part, self.real).view(self._counts[l], self.type_out[l], 2)
@@ -108,6 +117,8 @@ class CovariantLinear(nn.Module):
 
 def check_groups(type_in: FragmentType, type_out: FragmentType, *, real: bool) -> None:
     """Refuse types of two groups, and real weights where they keep nothing."""
+    if type_in.real != type_out.real:
+        raise ValueError(f"{type_in} and {type_out}: fragments of real functions stay real.")
     if type_in.group != type_out.group:
         raise ValueError(
             f"{type_in} has irreps of {type_in.group} and {type_out} of {type_out.group}: a layer "

@@ -50,7 +50,7 @@ class CovariantBatchNorm(nn.Module):
         self.register_buffer("running_variance", torch.ones(self.type_in.n_channels))
         dims = zip(self.type_in.dims, self.type_in.tau, strict=True)
         entries = [dim for dim, t in dims for _ in range(t)]
-        rows = torch.tensor(entries).mul(2)
+        rows = torch.tensor(entries).mul(self.type_in.n_planes)
         channels = torch.arange(len(entries)).repeat_interleave(rows)
         self.register_buffer("entries", torch.tensor(entries).float(), persistent=False)
         self.register_buffer("channel_of_row", channels, persistent=False)
@@ -105,7 +105,7 @@ class SampleNorm(nn.Module):
         self.eps = eps
         tau, dims = self.type_in.tau, self.type_in.dims
         degrees = torch.arange(len(tau)).repeat_interleave(
-            torch.tensor([2 * t * dim for t, dim in zip(tau, dims, strict=True)])
+            torch.tensor([self.type_in.n_planes * t * d for t, d in zip(tau, dims, strict=True)])
         )
         # Whole numbers, so that nothing is rounded when the module's precision changes.
         members = torch.nn.functional.one_hot(degrees, len(tau)).T.float()

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
 from vicinal.sphere.nn import _product_torch
+from vicinal.sphere.nn._grid_product import GridProduct
 from vicinal.sphere.nn._linear import CovariantLinear, check_groups
 from vicinal.sphere.nn._pairs import Pairing, make_pairing
 
@@ -31,12 +32,16 @@ class ClebschGordanLayer(nn.Module):
         Which fragments meet. "ordered" has a weight for each pair in either order, as published;
         swapping the factors only changes the sign by (−1)^(l1+l2−l), so the two weights are added
         before the product and it costs what "unordered" costs, which has one weight for both.
-        "channelwise" multiplies channel i with channel i only.
+        "channelwise" multiplies channel i with channel i only. "grid" makes ``rank`` products of
+        mixed channels on a grid, see `GridProduct`: for degrees from some 16 on.
+    rank, odd, filters, support
+        Of products on a grid.
     residual : bool
         Add the input to the output: as it is where both types are equal, else through a
         CovariantLinear on the degrees they share.
     real : bool
         Real weights, and a factor i where l1 + l2 − l is odd: keeps f_l^{−m} = (−1)^m conj f_l^m.
+        So they are where the types are of real functions, which costs half.
     backend : {"auto", "numba", "torch"}
         "numba": compiled kernels for the CPU; "torch": plain operations, any device; "auto":
         "numba" on the CPU for SO(3) and O(3), else "torch". Both give the same numbers to
@@ -64,13 +69,29 @@ class ClebschGordanLayer(nn.Module):
         residual: bool = False,
         real: bool = False,
         backend: str = "auto",
+        rank: int | None = None,
+        odd: bool = False,
+        filters: str = "free",
+        support: float | None = None,
     ) -> None:
         super().__init__()
         if backend not in BACKENDS:
             raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}.")
         self.type_in, self.type_out = FragmentType(type_in), FragmentType(type_out)
+        real = real or self.type_in.real
         self.pairs, self.residual, self.real, self.backend = pairs, residual, real, backend
         check_groups(self.type_in, self.type_out, real=real)
+        self.skip = _make_skip(self.type_in, self.type_out, real) if residual else None
+        self.on_grid: GridProduct | None = None
+        if pairs == "grid":
+            if rank is None:
+                raise ValueError("pairs='grid' needs a rank: how many products are made.")
+            self.on_grid = GridProduct(
+                self.type_in, self.type_out, rank=rank, odd=odd, filters=filters, support=support
+            )
+            return
+        if rank is not None or odd or filters != "free" or support is not None:
+            raise ValueError(f"rank, odd, filters and support are for pairs='grid', not {pairs!r}.")
         self.pairing: Pairing = make_pairing(self.type_in, self.type_out, pairs)
         shape = (self.pairing.n_weights,) if real else (self.pairing.n_weights, 2)
         self.weight = nn.Parameter(torch.empty(shape))
@@ -79,19 +100,24 @@ class ClebschGordanLayer(nn.Module):
             raise ValueError(
                 f"the numba backend is for SO3 and O3, not {self.type_in.group}: use 'auto'."
             )
-        self.skip = _make_skip(self.type_in, self.type_out, real) if residual else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw weights W ~ N(0, 1 / (2 fan-in)) for each part, so that variances add up to one."""
+        if self.on_grid is not None:
+            self.on_grid.reset_parameters()
+        else:
+            self._draw_weights()
+        if isinstance(self.skip, CovariantLinear):
+            self.skip.reset_parameters()
+
+    def _draw_weights(self) -> None:
         starts = self.pairing.weight_starts
         with torch.no_grad():
             for l, fan_in in enumerate(self.pairing.fan_in):
                 part = self.weight[starts[l] : starts[l + 1]]
                 if len(part):
                     part.normal_(0, 1 / math.sqrt((1 if self.real else 2) * fan_in))
-        if isinstance(self.skip, CovariantLinear):
-            self.skip.reset_parameters()
 
     def weight_matrix(self, l: int) -> Tensor:
         """Return W_l, complex (fan-in, τ_l); rows run over [l1, l2][i][j]."""
@@ -103,12 +129,12 @@ class ClebschGordanLayer(nn.Module):
 
     def forward(self, fragments: Fragments) -> Fragments:
         """Return the mixed products of the fragments, plus the input where ``residual``."""
-        check_input("ClebschGordanLayer", self.type_in, fragments, self.weight)
+        check_input("ClebschGordanLayer", self.type_in, fragments, next(self.parameters()))
         # A compiled graph calls the product as it is; importing the compiler costs a second and a
         # half, so that is left to those who use it.
-        multiply = self._multiply
+        multiply = self._multiply if self.on_grid is None else self.on_grid
         if torch.compiler.is_compiling():
-            multiply = torch.compiler.disable(self._multiply)
+            multiply = torch.compiler.disable(multiply)
         mixed = multiply(fragments)
         return mixed if self.skip is None else mixed + _skip(self.skip, fragments, self.type_out)
 
@@ -158,7 +184,8 @@ def _make_skip(type_in: FragmentType, type_out: FragmentType, real: bool) -> nn.
     shared = {irrep: t if type_in.count(irrep) else 0 for irrep, t in pairs}
     if not any(shared.values()):
         raise ValueError(f"no residual from {type_in} to {type_out}: they share no degree.")
-    return CovariantLinear(type_in, FragmentType(shared, type_out.group), real=real)
+    shared_type = FragmentType(shared, type_out.group, real=type_out.real)
+    return CovariantLinear(type_in, shared_type, real=real)
 
 
 def _skip(skip: nn.Module, fragments: Fragments, type_out: FragmentType) -> Fragments:
@@ -168,7 +195,9 @@ def _skip(skip: nn.Module, fragments: Fragments, type_out: FragmentType) -> Frag
         return carried
     batch = fragments.batch_size
     parts = [
-        planes.reshape(-1, batch) if len(planes) else carried.packed.new_zeros(2 * t * dim, batch)
+        planes.reshape(-1, batch)
+        if len(planes)
+        else carried.packed.new_zeros(type_out.n_planes * t * dim, batch)
         for planes, t, dim in zip(carried.all_planes(), type_out.tau, type_out.dims, strict=True)
     ]
     return Fragments(type_out, torch.cat(parts))

@@ -12,7 +12,7 @@ import numpy as np
 from vicinal._kernels import _clebsch_gordan as kernels
 from vicinal._kernels._clebsch_gordan import Scratch, Tables
 from vicinal._kernels._tiles import ROW_BYTES, TILE_WIDTH
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.sphere.groups import clebsch_gordan
 from vicinal.sphere.harmonic import FragmentType
 from vicinal.sphere.nn._pairs import Block, Pairing
@@ -26,7 +26,7 @@ _of_this_thread = threading.local()
 @cache
 def make_tables(pairing: Pairing, dtype: np.dtype[Any]) -> Tables:
     """Return the arrays that tell the kernel what to multiply."""
-    rows_in, rows_out = pairing.type_in.row_starts(), pairing.type_out.row_starts()
+    rows_in, rows_out = (_full(of).row_starts() for of in (pairing.type_in, pairing.type_out))
     blocks: list[tuple[int, ...]] = []
     degrees: list[tuple[int, ...]] = []
     columns: list[list[int]] = []
@@ -51,7 +51,26 @@ def make_tables(pairing: Pairing, dtype: np.dtype[Any]) -> Tables:
         columns=np.array(columns, dtype=np.int64),
         starts=starts.astype(np.int64),
         coefficients=np.concatenate(coefficients).astype(dtype),
+        spread_in=_spread(pairing.type_in),
+        spread_out=_spread(pairing.type_out),
     )
+
+
+def _full(kind: FragmentType) -> FragmentType:
+    """Return the type in which the kernel works: all m."""
+    return kind.as_complex() if kind.real else kind
+
+
+def _spread(kind: FragmentType) -> IntArray:
+    """Return degree, first row among all m and first row of m ≥ 0 of each channel, if real."""
+    rows = [
+        (dim // 2, full + 2 * dim * channel, half + dim * channel)
+        for dim, t, full, half in zip(
+            kind.dims, kind.tau, _full(kind).row_starts(), kind.row_starts(), strict=False
+        )
+        for channel in range(t)
+    ]
+    return np.array(rows if kind.real else [], np.int64).reshape(-1, 3)
 
 
 def _degrees(pairing: Pairing, block: Block) -> tuple[int, int, list[int]]:
@@ -102,9 +121,9 @@ def _scratch_sizes(pairing: Pairing, dtype: np.dtype[Any], backward: bool) -> li
     orders = 2 * tables.degrees[last, kernels.DEGREE] + 1
     projected = width * blocks[:, kernels.N_DEGREES]
     return [
-        pairing.type_in.n_rows,
-        pairing.type_in.n_rows if backward else 0,
-        pairing.type_out.n_rows,
+        _full(pairing.type_in).n_rows,
+        _full(pairing.type_in).n_rows if backward else 0,
+        _full(pairing.type_out).n_rows,
         int((width * (2 * blocks[:, kernels.L2] + 1)).max()),
         int((projected * (orders if backward else 1)).max()),
         int(projected.max()) if backward else 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import torch
@@ -26,6 +27,9 @@ def multiply_and_mix(fragments: Fragments, folded: Tensor, pairing: Pairing) -> 
         Folded weights, real and imaginary parts.
     pairing : Pairing
     """
+    if fragments.type.real:  # readable, not quick: all m are made and half of them dropped
+        full = complex_pairing(pairing)
+        return multiply_and_mix(fragments.to_full(), folded, full).to_real()
     batch, planes = fragments.batch_size, fragments.all_planes()
     kind = pairing.type_out
     sums = [
@@ -51,6 +55,13 @@ def multiply_and_mix(fragments: Fragments, folded: Tensor, pairing: Pairing) -> 
         for place, part in zip(block.outputs, mixed, strict=True):
             sums[place] = sums[place] + part
     return Fragments(kind, torch.cat([part.view(-1, batch) for part in sums]))
+
+
+@cache
+def complex_pairing(pairing: Pairing) -> Pairing:
+    """Return the same products of complex functions."""
+    type_in, type_out = pairing.type_in.as_complex(), pairing.type_out.as_complex()
+    return replace(pairing, type_in=type_in, type_out=type_out)
 
 
 def _mix_block(

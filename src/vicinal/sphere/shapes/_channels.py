@@ -58,7 +58,7 @@ class Rays:
     @property
     def type(self) -> FragmentType:
         """Of the fragments: the six channels."""
-        return FragmentType.uniform(len(CHANNELS), self.l_max)
+        return FragmentType.uniform(len(CHANNELS), self.l_max).as_real()
 
     def make(self) -> Caster:
         """Return what casts the rays."""
@@ -80,7 +80,7 @@ class Caster:
 
     def __init__(self, bandwidth: int, l_max: int, *, n_jobs: int | None = None) -> None:
         self.bandwidth, self.l_max = bandwidth, l_max
-        self.transform = SphericalTransform(bandwidth, l_max, "gauss-legendre")
+        self.transform = SphericalTransform(bandwidth, l_max, "gauss-legendre", real=True)
         self.directions = self.transform.points().double().numpy().reshape(-1, 3)
         self.n_threads = thread_count(n_jobs)
 

@@ -69,7 +69,7 @@ class PointShells:
     @property
     def type(self) -> FragmentType:
         """Of the fragments: a channel a shell."""
-        return FragmentType.uniform(self.n_shells, self.l_max)
+        return FragmentType.uniform(self.n_shells, self.l_max).as_real()
 
     def make(self) -> PointShells:
         """Return what reads the clouds: these shells themselves."""
