@@ -26,54 +26,92 @@ from torch import Tensor, nn
 from vicinal.sphere.harmonic import Fragments, FragmentType
 from vicinal.sphere.harmonic._constant_tables import ConstantTables
 from vicinal.sphere.harmonic._harmonics import normalised_legendre
+from vicinal.sphere.nn._linear import real_matrix
 
 FILTERS = ("free", "zonal")
 N_BUMPS = 8  # of a radial profile
 
 
 class _Grid(ConstantTables):
-    """Synthesis of values and slopes on a Gauss–Legendre grid, and analysis, exact for products."""
+    """Synthesis of values and slopes on a Gauss–Legendre grid, and analysis, exact for products.
+
+    Coefficients are (m, plane, l, columns), values (plane, longitude, ring, columns); of real
+    functions m runs from 0 and values have one plane.
+    """
 
     synthesis: Tensor
     slopes: Tensor
     analysis: Tensor
-    cosines: Tensor
-    sines: Tensor
+    waves_in: Tensor
+    waves_out: Tensor
     inverse_sine: Tensor
 
-    def __init__(self, l_in: int, l_out: int) -> None:
+    def __init__(self, l_in: int, l_out: int, real: bool) -> None:
         super().__init__()
-        self.l_in, self.l_out = l_in, l_out
+        self.l_in, self.l_out, self.real = l_in, l_out, real
         self._set_tables()
 
     def _tables(self) -> dict[str, Tensor]:
-        return _grid_tables(self.l_in, self.l_out)
+        return _grid_tables(self.l_in, self.l_out, self.real)
+
+    def values(self, coefficients: Tensor, table: Tensor) -> Tensor:
+        """Return Σ_lm coefficient · table · exp(imφ)."""
+        n_orders, planes, _, columns = coefficients.shape
+        rings = table[:, None] @ coefficients
+        summed = self.waves_in @ rings.view(n_orders * planes, -1)
+        return summed.view(1 if self.real else 2, -1, table.shape[1], columns)
+
+    def coefficients(self, values: Tensor) -> Tensor:
+        """Return ∫ values · conj Y_l^m, the transpose of the synthesis with areas."""
+        _, _, n_rings, columns = values.shape
+        waves = self.waves_out @ values.reshape(self.waves_out.shape[1], -1)
+        return self.analysis[:, None] @ waves.view(len(self.analysis), 2, n_rings, columns)
+
+    def turned(self, coefficients: Tensor) -> Tensor:
+        """Return ∂φ: i m times the coefficients."""
+        low = 0 if self.real else -self.l_in
+        orders = torch.arange(low, self.l_in + 1, device=coefficients.device)
+        m = orders.to(coefficients.dtype)[:, None, None]
+        return torch.stack([-m * coefficients[:, 1], m * coefficients[:, 0]], 1)
 
 
 @lru_cache(maxsize=8)
 @torch.inference_mode(False)  # a tensor born in inference mode could never be trained with
-def _grid_tables(l_in: int, l_out: int) -> dict[str, Tensor]:
-    """Tables by m from −L to L: (m, ring, l), (m, l, ring), and waves (longitude, m)."""
+def _grid_tables(l_in: int, l_out: int, real: bool) -> dict[str, Tensor]:
+    """Tables (m, ring, l) and (m, l, ring), and waves between (longitude) and (m, plane)."""
     degree = 2 * l_in + l_out
     nodes, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)
     theta = torch.from_numpy(np.arccos(nodes[::-1].copy()))
     n_phi = degree + 1
-    phi = torch.arange(n_phi, dtype=torch.float64) * (2 * math.pi / n_phi)
     area = torch.from_numpy(weights[::-1].copy()) * (2 * math.pi / n_phi)
     top = max(l_in, l_out)
     values = _by_order(top, theta)  # (m, l, ring)
-    middle = slice(top - l_in, top + l_in + 1)
-    into = slice(top - l_out, top + l_out + 1)
-    orders = torch.arange(-top, top + 1, dtype=torch.float64)
-    angles = phi[:, None] * orders
+    slopes = _slopes(values, theta)
+    inside, outside = (slice(top - (0 if real else l), top + l + 1) for l in (l_in, l_out))
     return {
-        "synthesis": values[middle, : l_in + 1].mT.contiguous(),
-        "slopes": _slopes(values, theta)[middle, : l_in + 1].mT.contiguous(),
-        "analysis": (values[into, : l_out + 1] * area).contiguous(),
-        "cosines": angles.cos(),
-        "sines": angles.sin(),
+        "synthesis": values[inside, : l_in + 1].mT.contiguous(),
+        "slopes": slopes[inside, : l_in + 1].mT.contiguous(),
+        "analysis": (values[outside, : l_out + 1] * area).contiguous(),
+        "waves_in": _waves(l_in, n_phi, real),
+        "waves_out": _waves(l_out, n_phi, real).T.contiguous(),
         "inverse_sine": 1 / theta.sin(),
     }
+
+
+def _waves(l_max: int, n_phi: int, real: bool) -> Tensor:
+    """exp(imφ) as a real matrix from (m, plane) to (plane, longitude).
+
+    Of real functions from m ≥ 0, rows m > 0 being √2 times the coefficients, to one plane.
+    """
+    phi = torch.arange(n_phi, dtype=torch.float64) * (2 * math.pi / n_phi)
+    orders = torch.arange(0 if real else -l_max, l_max + 1, dtype=torch.float64)
+    angles = phi[:, None] * orders
+    upper = torch.stack([angles.cos(), -angles.sin()], -1)  # (longitude, m, plane)
+    if real:
+        upper = upper * torch.where(orders > 0, 2.0, 1.0).double().sqrt()[:, None]
+        return upper.flatten(1)
+    lower = torch.stack([angles.sin(), angles.cos()], -1)
+    return torch.cat([upper, lower]).flatten(1)
 
 
 def _by_order(l_max: int, theta: Tensor) -> Tensor:
@@ -134,7 +172,7 @@ class GridProduct(nn.Module):
         self.type_in, self.type_out = type_in, type_out
         self.rank, self.odd, self.filters, self.support = rank, odd, filters, support
         self.real = type_in.real
-        self.grid = _Grid(type_in.l_max, type_out.l_max)
+        self.grid = _Grid(type_in.l_max, type_out.l_max, type_in.real)
         self.n_streams = 2 if odd else 1
         last = () if self.real else (2,)
         bumps = N_BUMPS if filters == "zonal" else 0
@@ -156,96 +194,76 @@ class GridProduct(nn.Module):
 
     def forward(self, fragments: Fragments) -> Fragments:
         """Return the mixed products."""
-        a, b = self._functions(fragments).chunk(2, dim=2)  # (m, l, rank, batch)
-        values = self._synthesise(a, self.grid.synthesis), self._synthesise(b, self.grid.synthesis)
-        products = [values[0] * values[1]]
+        grid, batch = self.grid, fragments.batch_size
+        functions = self._mix(fragments)  # (m, plane, l, 2 rank · batch)
+        values = grid.values(functions, grid.synthesis)
+        half = self.rank * batch
+        products = [_multiply(values[..., :half], values[..., half:])]
         if self.odd:
-            slopes = (
-                self._synthesise(a, self.grid.slopes),
-                self._synthesise(b, self.grid.slopes),
+            down = grid.values(functions, grid.slopes)
+            along = grid.values(grid.turned(functions), grid.synthesis)
+            bracket = _multiply(down[..., :half], along[..., half:]) - _multiply(
+                along[..., :half], down[..., half:]
             )
-            turns = tuple(self._synthesise(self._turn(of), self.grid.synthesis) for of in (a, b))
-            inverse = self.grid.inverse_sine[:, None, None]
-            products.append((slopes[0] * turns[1] - turns[0] * slopes[1]) * inverse)
-        return self._mix_down(self._analyse(torch.cat(products, dim=2)))
+            products.append(bracket * grid.inverse_sine[:, None])
+        return self._mix_down(grid.coefficients(torch.cat(products, -1)), batch)
 
-    def _functions(self, fragments: Fragments) -> Tensor:
-        """Return the functions to be multiplied, complex (m, l, 2 rank, batch)."""
-        L, batch = self.type_in.l_max, fragments.batch_size
+    def _mix(self, fragments: Fragments) -> Tensor:
+        """Return the functions to be multiplied, (m, plane, l, 2 rank · batch)."""
+        L, batch, n = self.type_in.l_max, fragments.batch_size, 2 * self.rank
         degrees = []
-        for l, part in enumerate(fragments.to_full().all_planes()):
-            values = torch.complex(part[:, 0], part[:, 1])  # (τ, 2l + 1, batch)
-            if not len(values):
-                degrees.append(values.new_zeros(2 * L + 1, 2 * self.rank, batch))
+        for l, planes in enumerate(fragments.all_planes()):
+            if not len(planes):
+                degrees.append(planes.new_zeros(n, 2, L + 1 if self.real else 2 * L + 1, batch))
                 continue
-            mixed = torch.tensordot(self._weight(self.mix_in, l, len(values)), values, ([0], [0]))
-            padded = nn.functional.pad(mixed, (0, 0, L - l, L - l))  # (2 rank, 2L + 1, batch)
-            degrees.append(padded.transpose(0, 1))
-        return torch.stack(degrees, 1)
+            rows = planes.reshape(-1, (2 * l + 1) * batch)
+            mixed = (self._matrix(self.mix_in, l, slice(len(planes)), slice(None)) @ rows).view(
+                n, -1, 2 * l + 1, batch
+            )
+            if self.real:  # [f^0, √2 Re f^m, √2 Im f^m] to planes of m from 0 on
+                real, imaginary = mixed[:, 0].split([l + 1, l], 1)
+                mixed = torch.stack([real, nn.functional.pad(imaginary, (0, 0, 1, 0))], 1)
+                degrees.append(nn.functional.pad(mixed, (0, 0, 0, L - l)))
+            else:
+                degrees.append(nn.functional.pad(mixed, (0, 0, L - l, L - l)))
+        return torch.stack(degrees).permute(3, 2, 0, 1, 4).flatten(3)
 
-    def _weight(self, weights: nn.ParameterList, l: int, n: int) -> Tensor:
-        """Return the complex weights of a degree, of the first n channels."""
+    def _mix_down(self, products: Tensor, batch: int) -> Fragments:
+        """Return the output of products' coefficients (m, plane, l, streams · rank · batch)."""
+        L, rows = self.type_out.l_max, []
+        for l, t in enumerate(self.type_out.tau):
+            if not t:
+                continue
+            low = 0 if self.real else L - l
+            part = products[low : low + (l + 1 if self.real else 2 * l + 1), :, l]
+            part = part.unflatten(2, (-1, batch)).permute(2, 1, 0, 3)  # (products, plane, m, ·)
+            if self.real:
+                part = torch.cat([part[:, 0], part[:, 1, 1:]], 1)[:, None]
+            matrix = self._matrix(self.mix_out, l, slice(None), slice(t))
+            columns = part.reshape(-1, (2 * l + 1) * batch)
+            rows.append((matrix @ columns).view(-1, batch))
+        return Fragments(self.type_out, torch.cat(rows))
+
+    def _matrix(self, weights: nn.ParameterList, l: int, rows: slice, columns: slice) -> Tensor:
+        """Return the weights of a degree, transposed, as they act on rows of all planes."""
         if self.filters == "free":
             weight = weights[l]
-            return weight + 0j if self.real else torch.view_as_complex(weight)
-        weight = weights[0] + 0j if self.real else torch.view_as_complex(weights[0])
-        return torch.tensordot(self.profile[l].to(weight.dtype), weight, ([0], [0]))[:n]
-
-    def _turn(self, functions: Tensor) -> Tensor:
-        """Return ∂φ: i m times the coefficients."""
-        L = self.type_in.l_max
-        orders = torch.arange(-L, L + 1, device=functions.device)
-        return functions * (1j * orders.to(functions.real.dtype))[:, None, None, None]
-
-    def _synthesise(self, functions: Tensor, table: Tensor) -> Tensor:
-        """Return the values (longitude, ring, rank, batch), real where the functions are."""
-        n, _, rank, batch = functions.shape
-        planes = torch.view_as_real(functions).flatten(2)
-        rings = (table @ planes).view(n, -1, rank, batch, 2)
-        low = self.grid.cosines.shape[1] // 2 - n // 2
-        cosines, sines = (of[:, low : low + n] for of in (self.grid.cosines, self.grid.sines))
-        real, imaginary = (rings[..., plane].reshape(n, -1) for plane in (0, 1))
-        shape = (-1, *rings.shape[1:4])
-        values = cosines @ real - sines @ imaginary
-        if self.real:
-            return values.view(shape)
-        return torch.complex(values, sines @ real + cosines @ imaginary).view(shape)
-
-    def _analyse(self, values: Tensor) -> Tensor:
-        """Return the coefficients (m, l, streams · rank, batch), complex."""
-        n = 2 * self.type_out.l_max + 1
-        low = self.grid.cosines.shape[1] // 2 - n // 2
-        cosines, sines = (of[:, low : low + n].T for of in (self.grid.cosines, self.grid.sines))
-        _, n_rings, rank, batch = values.shape
-        if self.real:
-            flat = values.reshape(len(values), -1)
-            real, imaginary = cosines @ flat, -(sines @ flat)
         else:
-            flat, other = (of.reshape(len(values), -1) for of in (values.real, values.imag))
-            real = cosines @ flat + sines @ other
-            imaginary = cosines @ other - sines @ flat
-        planes = torch.stack([real, imaginary], -1).view(n, n_rings, -1)
-        sums = (self.grid.analysis @ planes).view(n, -1, rank, batch, 2)
-        return torch.view_as_complex(sums)
+            weight = torch.tensordot(self.profile[l].to(weights[0].dtype), weights[0], ([0], [0]))
+            weight = weight[rows, columns]
+        return weight.T if self.real else real_matrix(weight)
 
-    def _mix_down(self, products: Tensor) -> Fragments:
-        kind, L = self.type_out.as_complex(), self.type_out.l_max
-        rows = []
-        for l, t in enumerate(kind.tau):
-            if t:
-                part = products[L - l : L + l + 1, l]  # (2l + 1, streams · rank, batch)
-                weight = self._weight_out(l, t)
-                mixed = torch.tensordot(weight, part, ([0], [1]))  # (τ, 2l + 1, batch)
-                rows.append(torch.stack([mixed.real, mixed.imag], 1).flatten(0, 2))
-        mixed_down = Fragments(kind, torch.cat(rows))
-        return mixed_down.to_real() if self.real else mixed_down
 
-    def _weight_out(self, l: int, t: int) -> Tensor:
-        if self.filters == "free":
-            return self._weight(self.mix_out, l, 0)
-        weight = self.mix_out[0] + 0j if self.real else torch.view_as_complex(self.mix_out[0])
-        tied: Tensor = torch.tensordot(self.profile[l].to(weight.dtype), weight, ([0], [0]))
-        return tied[:, :t]
+def _multiply(first: Tensor, second: Tensor) -> Tensor:
+    """Return products of values (planes, …), complex where there are two planes."""
+    if len(first) == 1:
+        return first * second
+    return torch.stack(
+        [
+            first[0] * second[0] - first[1] * second[1],
+            first[0] * second[1] + first[1] * second[0],
+        ]
+    )
 
 
 def _sizes(
@@ -253,7 +271,7 @@ def _sizes(
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
     """Return the shapes of weights: one for each degree, or one for all with a profile's bumps."""
     if bumps:
-        into = [(bumps, max(type_in.tau), 2 * rank)]
+        into: list[tuple[int, ...]] = [(bumps, max(type_in.tau), 2 * rank)]
         return into, [(bumps, n_products, max(type_out.tau))]
     return [(t, 2 * rank) for t in type_in.tau], [(n_products, t) for t in type_out.tau]
 
