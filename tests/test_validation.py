@@ -11,13 +11,8 @@ import pandas as pd
 import pytest
 
 import vicinal
-from vicinal._validation import (
-    check_components,
-    check_costs,
-    check_neighbors,
-    check_whole,
-    feature_spread,
-)
+from vicinal._validation import check_components, check_costs, check_neighbors, check_whole
+from vicinal.rows import feature_spread
 
 INF = float("inf")
 

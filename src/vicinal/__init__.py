@@ -69,10 +69,8 @@ _HOMES = {
         "unseen_class_error",
         "RadiusClassifier",
         "RadiusRegressor",
-        "save_model",
-        "load_model",
-        "read_metadata",
     ),
+    "vicinal.models": ("save_model", "load_model", "read_metadata"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

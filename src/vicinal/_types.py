@@ -57,6 +57,8 @@ class Dataset:
         What a user should know of how the rows were read.
     target_name, unit : str
         What ``y`` is called, and what its numbers are in.
+    times : ndarray of shape (n,) or None
+        When each row is of, in days.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Dataset:
     notes: tuple[str, ...] = ()
     target_name: str = ""
     unit: str = ""
+    times: FloatArray | None = None
 
     def __iter__(self) -> Iterator[AnyArray]:
         return iter((self.X, self.y))

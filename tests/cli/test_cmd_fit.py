@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_wine
 
 from vicinal import load_model
-from vicinal.predict import read_metadata
+from vicinal.models import read_metadata
 
 FIELDS = {
     "dataset", "method", "k", "error_mean", "error_sd", "fit_seconds", "n_train", "n_test", "seed",

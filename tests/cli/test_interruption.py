@@ -108,7 +108,7 @@ def test_an_interrupted_run_says_where_the_results_are_and_how_to_go_on(command,
     wait_for_records(process, folder, 5)
     process.send_signal(number)
     said, _ = process.communicate(timeout=60)
-    assert process.returncode == 130, said
+    assert process.returncode == 128 + number, said
     assert "Traceback" not in said
     assert f"kept in {folder}; run the same command again" in " ".join(said.split())
     assert count_records(folder) >= 5

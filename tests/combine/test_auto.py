@@ -9,9 +9,9 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 from vicinal import EGOP, LDA, LMNN, AutoMetric, Euclidean, KNNClassifier
-from vicinal.combine import read_target
-from vicinal.combine._race import Standing, _widest
-from vicinal.metric.selection import Score
+from vicinal.combine._race import Standing
+from vicinal.metric.maps import LinearMaps
+from vicinal.metric.selection import Score, first_within
 
 
 def wine():
@@ -29,7 +29,7 @@ def noisy(n=400, d=60, seed=0):
 
 
 class Refuses(Euclidean):
-    def fit(self, X, y=None):
+    def learn(self, rows):
         raise ValueError("it would not do.")
 
 
@@ -65,7 +65,7 @@ def test_the_mean_of_two_leaders_is_a_candidate():
 
 
 def standing(name, losses):
-    return Standing(name, None, scores=[Score(np.asarray(losses, float), None)])
+    return Standing(name, (), scores=[Score(np.asarray(losses, float), None)])
 
 
 def test_what_cannot_be_told_apart_is_averaged_and_the_clearly_worse_is_not():
@@ -75,10 +75,8 @@ def test_what_cannot_be_told_apart_is_averaged_and_the_clearly_worse_is_not():
     worse = standing("three", losses + 0.2 + rng.normal(0, 0.5, 400))
     assert worse.behind(first)[0] > 2 * worse.behind(first)[1]
     assert pair.behind(first)[0] <= pair.behind(first)[1]
-    assert _widest([first, pair, worse]) is pair
-    assert _widest([first, worse]) is first
-    assert _widest([first]) is first
-    assert _widest([Standing("untried", None)]).name == "untried"
+    assert first_within([worse, pair, first], first) is pair
+    assert first_within([worse, first], first) is first
 
 
 def test_three_leaders_of_one_score_are_averaged():
@@ -168,28 +166,6 @@ def test_it_serves_a_classifier():
 
 
 @pytest.mark.parametrize(
-    ("y", "is_classes"),
-    [
-        (np.array(["a", "b"] * 5), True),
-        (np.array([True, False] * 5), True),
-        (np.arange(10) % 3, True),
-        (np.arange(300), False),
-        (np.linspace(0.1, 1.3, 10), False),
-        ((np.arange(10) % 3).astype(float), True),
-    ],
-)
-def test_what_a_target_is(y, is_classes):
-    assert (read_target(y).classes is not None) == is_classes
-
-
-def test_the_task_can_be_said():
-    y = np.arange(10) % 3
-    assert_array_equal(read_target(y, "regression").values, y.astype(float))
-    with pytest.raises(ValueError, match="task='classification' needs classes"):
-        read_target(np.linspace(0.1, 1.3, 10), "classification")
-
-
-@pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"candidates": []}, "candidates are empty"),
@@ -214,13 +190,9 @@ def test_too_few_rows_to_hold_any_out_take_the_first_candidate():
 class TwoMaps(Euclidean):
     """Queries are mapped to minus what database rows are."""
 
-    def fit(self, X, y=None):
-        super().fit(X)
-        self.query_components_ = -self.components_
-        return self
-
-    def transform_queries(self, X):
-        return -np.asarray(self.transform(X))
+    @property
+    def maps_(self):
+        return LinearMaps(self.components_, -self.components_)
 
 
 def test_a_winner_with_a_map_of_its_own_for_queries_keeps_both():

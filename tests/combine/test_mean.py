@@ -10,6 +10,7 @@ from sklearn.preprocessing import scale
 
 from vicinal import EGOP, LDA, LMNN, MLNG, Euclidean, KNNClassifier, MeanMetric
 from vicinal.combine import mean_map, near_squared_distance
+from vicinal.metric.maps import FunctionMaps
 
 
 def wine():
@@ -65,9 +66,9 @@ def test_parts_share_out_every_row_once_and_every_class_in_proportion():
     seen = []
 
     class Recorder(Euclidean):
-        def fit(self, X, y):
-            seen.append((X, y))
-            return super().fit(X)
+        def learn(self, rows):
+            seen.append((rows.X, rows.codes))
+            return super().learn(rows)
 
     MeanMetric(Recorder(), n_starts=1, n_parts=4, random_state=0).fit(X, y)
     together = np.vstack([rows for rows, _ in seen])
@@ -130,10 +131,12 @@ def test_a_bad_setting_is_refused_with_its_value(parameters, message):
 
 def test_a_learner_without_a_linear_map_is_refused():
     class Bent(Euclidean):
-        def fit(self, X, y=None):
-            super().fit(X)
-            del self.components_
-            return self
+        def learn(self, rows):
+            return FunctionMaps(np.tanh)
+
+        @property
+        def maps_(self):
+            return FunctionMaps(np.tanh)
 
     with pytest.raises(ValueError, match="Bent has no single linear map"):
         MeanMetric(Bent(), n_starts=1).fit(*wine())

@@ -95,7 +95,7 @@ def test_groups_stay_together(wine):
     X, y = wine
     twins = np.repeat(np.arange(len(y)), 2)
     X2, y2 = np.repeat(X, 2, axis=0), np.repeat(y, 2)
-    naive = vicinal.compare(X2, y2, methods=[], k=1)
+    naive = vicinal.compare(X2, y2, methods=[], k=1, protocol="kfold")
     honest = vicinal.compare(X2, y2, methods=[], k=1, groups=twins)
     assert max(errors_of(naive)["euclidean", 1]) < 0.03, "most rows find their own twin"
     assert np.mean(errors_of(honest)["euclidean", 1]) > np.mean(errors_of(naive)["euclidean", 1])
@@ -104,6 +104,9 @@ def test_groups_stay_together(wine):
     named = vicinal.compare(frame, "kind", methods=[], k=1, groups="twin")
     assert errors_of(named) == errors_of(honest)
     assert named.n_features == X.shape[1], "the column of groups is no feature"
+    unasked = vicinal.compare(X2, y2, methods=[], k=1)
+    assert unasked.protocol == honest.protocol, "copies are seen without being told"
+    assert any("copies stay together" in note for note in unasked.notes)
 
 
 def test_a_learner_object_is_compared_beside_the_named(wine):
@@ -204,3 +207,12 @@ def test_a_table_that_cannot_be_compared_is_refused_before_any_work(tmp_path, te
     with pytest.raises(ValueError, match=words):
         vicinal.compare(tmp_path / "t.csv", "kind", **asked, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_learner_without_weights_says_so():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    frame = frame.assign(y=np.arange(60) % 2, w=np.arange(60) + 1.0)
+    found = vicinal.compare(frame, "y", weights="w", methods=["lda", "nca"], k=3)
+    told = {row.method: any("without them" in note for note in row.notes) for row in found.rows}
+    assert told["nca"] or told["lda"]
+    assert not told["euclidean"]

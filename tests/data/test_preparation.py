@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from vicinal.data import Preparation
+from vicinal.data import Preparation, TableEncoder
 from vicinal.data._preparation import normalize_histograms, principal_axes
 
 
@@ -135,3 +136,20 @@ def test_output_columns_are_named(parts):
     train, _ = parts
     assert list(Preparation(n_components=2).fit(train).get_feature_names_out()) == ["pca0", "pca1"]
     assert list(Preparation().fit(train).get_feature_names_out())[:2] == ["x0", "x1"]
+
+
+def test_given_deviations_stand_in_for_those_of_the_rows():
+    X = np.array([[0.0, 1.0, 7.0], [2.0, 0.0, 7.0], [4.0, 0.0, 7.0]])
+    scaled = Preparation(deviations=np.array([np.nan, 2**0.5, 1.0])).fit(X)
+    np.testing.assert_allclose(scaled.scale_, [X[:, 0].std(), 2**0.5, 1.0])
+    with pytest.raises(ValueError, match=r"deviations has shape \(2,\) for 3 features"):
+        Preparation(deviations=np.ones(2)).fit(X)
+
+
+def test_two_values_of_a_category_are_one_deviation_apart_whatever_their_frequency():
+    frame = pd.DataFrame({"kind": ["a"] * 90 + ["b"] * 9 + ["c"] * 9, "n": range(108)})
+    encoder = TableEncoder(keep="all").fit(frame)
+    X = Preparation(deviations=encoder.deviations_).fit_transform(encoder.transform(frame))
+    kinds = X[:, :3]
+    np.testing.assert_allclose(np.linalg.norm(kinds[0] - kinds[95]), 1.0)
+    np.testing.assert_allclose(np.linalg.norm(kinds[95] - kinds[-1]), 1.0)

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
 from vicinal.data import Dataset, Fold, inner_split, make_folds
-from vicinal.data._protocols import grouped_kfold, kfold, random_splits, split_sizes
+from vicinal.data._protocols import (
+    expanding_windows,
+    grouped_kfold,
+    kfold,
+    random_splits,
+    split_sizes,
+)
 
 labels_of = st.lists(st.integers(0, 5), min_size=8, max_size=80).map(np.array)
 seeds = st.integers(0, 2**32 - 1)
@@ -220,3 +226,41 @@ def test_the_inner_split_keeps_groups_whole():
 def test_the_inner_split_serves_regression():
     fold = inner_split(np.linspace(0, 1, 40), task="regression")
     assert (len(fold.train), len(fold.test)) == (30, 10)
+
+
+# Time -----------------------------------------------------------------------------------------
+
+
+@given(
+    n=st.integers(10, 60),
+    n_folds=st.integers(2, 5),
+    n_moments=st.integers(8, 60),
+    seed=st.integers(0, 99),
+)
+def test_a_stretch_of_time_is_learned_from_all_that_came_before(n, n_folds, n_moments, seed):
+    rng = np.random.default_rng(seed)
+    times = rng.permutation(np.r_[rng.integers(0, n_moments, n), np.arange(100, 110)]) * 1.0
+    folds, n = expanding_windows(times, n_folds), n + 10
+    assert len(folds) == n_folds
+    for fold in folds:
+        assert len(fold.train)
+        assert len(fold.test)
+        assert times[fold.train].max() < times[fold.test].min()
+        np.testing.assert_array_equal(
+            np.sort(fold.train), np.flatnonzero(times < times[fold.test].min())
+        )
+    tested = np.concatenate([fold.test for fold in folds])
+    assert len(tested) == len(set(tested.tolist()))
+    assert set(tested.tolist()) | set(folds[0].train.tolist()) == set(range(n))
+
+
+def test_rows_without_dates_have_no_stretches_of_time():
+    dataset = Dataset("plain", np.zeros((20, 1)), np.arange(20) % 2, "classification")
+    with pytest.raises(ValueError, match="plain has no column of dates"):
+        make_folds(dataset, "time")
+
+
+def test_the_last_rows_in_time_are_held_out():
+    times = np.array([5.0, 1, 2, 3, 4, 6, 7, 8])
+    fold = inner_split(np.arange(8) % 2, test_size=0.25, times=times)
+    np.testing.assert_array_equal(fold.test, [6, 7])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import time
 import tracemalloc
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from vicinal.data import read_table
@@ -185,3 +187,104 @@ def test_a_cell_far_from_the_table_costs_no_more_than_it_holds(tmp_path):
     book.save(tmp_path / "t.xlsx")
     said = read_table(tmp_path / "t.xlsx", "y", impute=True).notes[0]
     assert said == "passed over 18 empty rows and 16,380 empty columns of the sheet"
+
+
+def test_a_parquet_text_that_many_rows_repeat_is_counted_as_often_as_they_do(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    import pyarrow.parquet as parquet
+
+    table = pa.table({"a": ["x" * 100_000] * 100, "b": [1.5] * 100})
+    parquet.write_table(table, tmp_path / "t.parquet", compression="zstd")
+    assert (tmp_path / "t.parquet").stat().st_size < 5_000
+    assert read_frame(tmp_path / "t.parquet").shape == (100, 2)
+    monkeypatch.setenv(LIMIT, "5MB")
+    with pytest.raises(ValueError, match="unpack to more than 5 MB"):
+        read_frame(tmp_path / "t.parquet")
+
+
+def write_npy_claim(path, shape: tuple[int, ...], version: tuple[int, int]) -> None:
+    """Write an archive of a header alone, that claims a shape."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    length = len(header).to_bytes(2 if version[0] == 1 else 4, "little")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("X.npy", "y.npy"):
+            archive.writestr(name, b"\x93NUMPY" + bytes(version) + length + header.encode())
+
+
+@pytest.mark.parametrize(
+    ("shape", "version", "message"),
+    [
+        ((0, 10**11), (1, 0), "X has no rows"),
+        ((10**6, 10**5), (3, 0), "holds no plain array"),
+        ((10**11, 4), (2, 0), "not of the size it claims"),
+    ],
+)
+def test_an_archive_that_claims_more_than_it_holds_is_refused(tmp_path, shape, version, message):
+    write_npy_claim(tmp_path / "t.npz", shape, version)
+    with pytest.raises(ValueError, match=message):
+        read_frame(tmp_path / "t.npz")
+
+
+def test_rows_times_keys_of_json_lines_count(tmp_path):
+    lines = (f'{{"key{number}": 1}}' for number in range(5_000))
+    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match="unpack to more than 100 MB"):
+        read_frame(tmp_path / "t.jsonl")
+
+
+def test_json_texts_may_hold_characters_that_end_lines_elsewhere(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"t": "a\u2028b\u0085c"}\n{"t": "d"}\n', encoding="utf-8")
+    assert read_frame(tmp_path / "t.jsonl")["t"].tolist() == ["a\u2028b\u0085c", "d"]
+
+
+def test_a_table_of_a_million_columns_is_refused_by_its_header(tmp_path):
+    names = ",".join(f"c{number}" for number in range(100_001))
+    (tmp_path / "t.csv").write_text(f"{names}\n{','.join('1' * 100_001)}\n")
+    with pytest.raises(ValueError, match=r"has 100,001 columns, and at most 100,000"):
+        read_frame(tmp_path / "t.csv")
+
+
+def test_memory_that_runs_out_while_a_file_is_read_is_said_of_the_file(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("a,y\n1,2\n")
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("vicinal.data.tables._files._read", fail)
+    with pytest.raises(ValueError, match="takes more memory than there is"):
+        read_frame(tmp_path / "t.csv")
+
+
+def test_a_field_too_long_for_arff_is_refused_by_name(tmp_path):
+    lines = "@relation r\n@attribute a string\n@attribute y {u,v}\n@data\n"
+    (tmp_path / "t.arff").write_text(lines + "'" + "x" * 200_000 + "',u\n")
+    before = csv.field_size_limit(131_072)
+    try:
+        with pytest.raises(ValueError, match=r"a row after @data cannot be read \(field larger"):
+            read_frame(tmp_path / "t.arff")
+    finally:
+        csv.field_size_limit(before)
+
+
+def test_a_target_whose_square_is_no_number_is_refused(tmp_path):
+    rows = "".join(f"{number}.5,{number % 7}.25e307\n" for number in range(40))
+    (tmp_path / "t.csv").write_text("a,y\n" + rows)
+    with pytest.raises(ValueError, match="square no number can hold"):
+        read_table(tmp_path / "t.csv", "y", task="regression")
+
+
+def test_one_long_cell_does_not_make_all_others_as_wide(tmp_path):
+    texts = [f"the {number} words of a cell" for number in range(3000)]
+    texts[7] = "long " * 40_000
+    frame = pd.DataFrame({"t": texts, "y": ["u", "v"] * 1500})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert read_table(tmp_path / "t.csv", "y").X.shape == (3000, 30)
+    with pytest.raises(ValueError, match="names no class"):
+        read_table(tmp_path / "t.csv", "t")
+
+
+def test_half_a_pair_of_surrogates_is_no_letter_of_a_name(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"a\\ud800": 1, "b": "\\ud83d\\ude00"}\n')
+    frame = read_frame(tmp_path / "t.jsonl")
+    assert list(frame.columns) == ["a\ufffd", "b"]
+    assert frame["b"].tolist() == ["😀"]

@@ -231,9 +231,9 @@ def test_many_rows_are_chosen_on_a_sample_and_rare_classes_are_not_forgotten():
     seen = []
 
     class Noted(Euclidean):
-        def fit(self, X, y):
-            seen.append(len(X))
-            return super().fit(X, y)
+        def learn(self, rows):
+            seen.append(rows.n_rows)
+            return super().learn(rows)
 
     auto = fit_distributed(AutoMetric([Noted()], random_state=0), *chunked(X, y, 4000))
     assert sorted(seen) == [3750, 4000, 4000, 4000, 5000]
@@ -322,10 +322,10 @@ class KillingLDA(LDA):
         self.first = first
         super().__init__()
 
-    def fit(self, X, y):
-        if X[0, 0] == self.first:
+    def learn(self, rows):
+        if rows.X[0, 0] == self.first:
             os.kill(os.getpid(), signal.SIGKILL)
-        return super().fit(X, y)
+        return super().learn(rows)
 
 
 def test_rows_that_only_a_lost_worker_held_are_left_out(client):

@@ -14,7 +14,7 @@ from importlib import import_module
 import numpy as np
 from tests.fuzz._outcomes import Tally, Try, run_tries
 
-NAMES = ("models", "journals", "networks", "numbers", "calls")
+NAMES = ("models", "journals", "networks", "numbers", "calls", "tables")
 
 
 def main() -> int:

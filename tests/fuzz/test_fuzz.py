@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from tests.fuzz import calls, journals, models, numbers
+from tests.fuzz import calls, journals, models, numbers, tables
 from tests.fuzz._outcomes import Try, Wrong, run_tries
 
 pytest.importorskip("faiss", reason="needs the extra faiss")
@@ -54,3 +54,12 @@ def test_what_is_neither_right_nor_refused_is_found():
     tally = run_tries([Try("a", wrong), Try("b", slow_division), Try("c", lambda: "right")], 9)
     assert [find.partition(":")[0] for find in tally.finds] == ["a", "b"]
     assert tally.outcomes == {"FOUND": 2, "right": 1}
+
+
+def test_hostile_tables_are_refused_or_read_and_their_names_never_obeyed():
+    tries = list(islice(tables.cases(np.random.default_rng(1)), len(tables.BOMBS) + 60))
+    quick = [each for each in tries if "MB" not in each.name and "million" not in each.name]
+    tally = run_tries(quick, LONG)
+    assert tally.finds == []
+    assert tally.outcomes["refused"] > 10
+    assert tally.outcomes["shown"] == len(tables.NAMES)

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils import get_tags
 
 from vicinal import EGOP, LDA, NCA, GradientDiffusionMap, MetricLearner, ReliefF
+from vicinal.metric.maps import LinearMaps
 
 FRAME = pd.DataFrame(load_iris().data, columns=["a", "b", "c", "d"], index=range(50, 200))
 TARGET = load_iris().target
@@ -19,14 +20,9 @@ TARGET = load_iris().target
 class Twofold(MetricLearner):
     """Twice as far for queries, by a map of its own."""
 
-    def fit(self, X, y=None):
-        self.components_ = np.eye(np.shape(X)[1])
-        self.n_features_in_ = np.shape(X)[1]
-        self.feature_names_in_ = np.array(X.columns, dtype=object)
-        return self
-
-    def transform_queries(self, X):
-        return 2 * np.asarray(X)
+    def learn(self, rows):
+        plain = np.eye(rows.X.shape[1])
+        return LinearMaps(plain, 2 * plain)
 
 
 @pytest.mark.parametrize("learner", [LDA(), Twofold(), GradientDiffusionMap()], ids=repr)

@@ -14,9 +14,9 @@ from sklearn.datasets import load_iris
 from tests.oracles import relief
 
 from vicinal import ReliefF
-from vicinal._disguises import LARGEST_VALUE, SMALLEST_VALUE
 from vicinal.metric._relief import diagonal_map
 from vicinal.metric.starts import feature_scale, relieff_weights
+from vicinal.rows._disguises import LARGEST_VALUE, SMALLEST_VALUE
 
 
 @st.composite
@@ -226,7 +226,7 @@ BAD: dict[str, tuple[dict[str, Any], Any]] = {
     "sigma must be a positive": ({"sigma": 0.0}, None),
     "names column 3, but there are 3 features": ({"discrete_features": [3]}, None),
     "discrete_features must be True, False, a mask": ({"discrete_features": [True]}, None),
-    "one target": ({"task": "regression"}, np.zeros((20, 2))),
+    "y should be a 1d array": ({"task": "regression"}, np.zeros((20, 2))),
 }
 
 

@@ -37,9 +37,6 @@ def least(distances, targets, wanted, k, weight, cost):
 
 
 def least_within(distances, targets, wanted, k, epsilon):
-    """Return the least Σ_h D of the sets all of whose targets are within ε, or None."""
-    near = [
-        d if (wanted - y) ** 2 <= epsilon else math.inf
-        for d, y in zip(distances, targets, strict=True)
-    ]
-    return min((total(points, near) for points in subsets(near, k)), default=None)
+    """Return the least Σ_h D of the sets with (y − mean_h y)² ≤ ε, or None."""
+    sets = (p for p in subsets(distances, k) if mean_error(p, targets, wanted) <= epsilon)
+    return min((total(points, distances) for points in sets), default=None)

@@ -57,7 +57,10 @@ def test_weighted_means_are_scikit_learns_for_several_outputs_too(weights):
         assert_allclose(ours, theirs)
 
 
-@given(st.lists(st.floats(0, 1e3), min_size=2, max_size=8).map(sorted), st.floats(1e-3, 1e3))
+@given(
+    st.lists(st.just(0.0) | st.floats(1e-300, 1e3), min_size=2, max_size=8).map(sorted),
+    st.floats(1e-3, 1e3),
+)
 def test_softmax_weights_do_not_depend_on_the_scale_of_the_metric(row, scale):
     distances = np.array([row])
     weights = by_softmax(distances)

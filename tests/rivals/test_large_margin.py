@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.oracles import large_margin
 
-from vicinal.metric.candidates._exact import order_by_class
+from vicinal.pairs import order_by_class, search_pairs
 from vicinal.rivals import _impostors
-from vicinal.rivals._impostors import ImpostorSearch, search_pairs
+from vicinal.rivals._impostors import ImpostorSearch
 from vicinal.rivals._large_margin import LargeMarginObjective, target_neighbors
 
 EVERYTHING = 10**9

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from tests.oracles import differences, soft_neighbors
 
+from vicinal.pairs import pair_distances, soft_loss
 from vicinal.rivals._knca import VoteOfMany
 from vicinal.rivals._mlkr import KernelRegression
 from vicinal.rivals._nca import SameClass
@@ -16,9 +17,7 @@ from vicinal.rivals._soft_neighbors import (
     AllPairs,
     SampledPairs,
     _entropy,
-    pair_distances,
     scale_to_perplexity,
-    soft_loss,
 )
 
 
@@ -94,7 +93,7 @@ def test_rows_that_are_not_asked_about_have_no_say(rows):
 def test_blocks_give_what_one_block_gives(rows, monkeypatch):
     X, y, A = rows
     whole = AllPairs(X, SameClass(y))(A)
-    monkeypatch.setattr("vicinal.rivals._soft_neighbors.BLOCK", 25)
+    monkeypatch.setattr("vicinal.pairs._soft.BLOCK", 25)
     parts = AllPairs(X, SameClass(y))(A)
     assert_allclose(parts[0], whole[0], rtol=1e-10)
     assert_allclose(parts[1], whole[1], rtol=1e-10, atol=1e-14)

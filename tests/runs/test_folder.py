@@ -169,3 +169,13 @@ def test_a_reader_never_sees_half_a_file(tmp_path):
     done.set()
     reader.join()
     assert seen <= set(texts.values())
+
+
+def test_pieces_that_a_killed_process_left_are_gone_with_the_next_run(tmp_path):
+    with RunFolder(tmp_path / "run"):
+        pass
+    piece = tmp_path / "run" / ".exhibit-1.npz.77.part"
+    piece.write_bytes(b"half")
+    with RunFolder(tmp_path / "run"):
+        pass
+    assert not piece.exists()

@@ -195,3 +195,10 @@ def test_processors_are_shared_out_as_threads(monkeypatch):
 def test_an_exit_code_is_told_in_words():
     assert describe_death(-11, []) == "the process crashed (SIGSEGV, Segmentation fault)."
     assert describe_death(1, ["ImportError: no numpy"]).endswith("code 1: ImportError: no numpy")
+
+
+def test_a_worker_that_raises_passes_on_its_last_line():
+    with WorkerPool(1) as pool:
+        for _ in range(3):  # whether it is gone or about to go
+            with pytest.raises(RuntimeError, match=r"exit code 1: AttributeError: .*Nobody"):
+                ask(pool, {"job": "vicinal.runs:Nobody"})

@@ -2,8 +2,8 @@
 
 With D_j a point's squared distance to the query, e_j = (y − y_j)² and c = γ/k:
 
-``sets_by_bound``   ĥ: the k least D − c e.  h* by ``rule``:  BOUND the k least D + c e;  WITHIN the
-                    k least D of those with e ≤ ε;  NEAREST the k least e (of equals the nearer).
+``sets_by_bound``   ĥ: the k least D − c e.  h* by ``rule``:  BOUND the k least D + c e;
+                    NEAREST the k least e (of equals the nearer).
 ``swap_search``     Σ_h D ± γ (y − mean_h y)² made less by the best exchange of one point, until
                     none is left: a local minimum of the true cost.
 ``metropolis``      the same cost by a random walk over exchanges that cools; the best set met.
@@ -22,7 +22,7 @@ from numba import njit
 from vicinal._kernels._order import inner, insert
 from vicinal._types import AnyArray, FloatArray, IntArray
 
-BOUND, WITHIN, NEAREST = 0, 1, 2
+BOUND, NEAREST = 0, 1
 
 
 @njit(cache=True, nogil=True)
@@ -32,7 +32,6 @@ def sets_by_bound(
     known: FloatArray,
     unit: float,
     rule: int,
-    epsilon: float,
     star: IntArray,
     hat: IntArray,
     loss: FloatArray,
@@ -40,7 +39,7 @@ def sets_by_bound(
     """Write h* and ĥ of every query and L = Σ_{h*} (D + c e) − Σ_ĥ (D − c e).
 
     ``wanted`` (m,) are the queries' targets, ``known`` (m, n) the points'; ``unit`` is c. By the
-    rules WITHIN and NEAREST, which ask for no cost of h*, L has Σ_{h*} D instead.
+    rule NEAREST, which asks for no cost of h*, L has Σ_{h*} D instead.
     """
     k = star.shape[1]
     near, far, ties = np.empty(k), np.empty(k), np.empty(k)
@@ -60,9 +59,7 @@ def sets_by_bound(
             if rule == NEAREST:
                 n_near = _insert_nearest(near, ties, near_rows, n_near, error, distance, j)
                 continue
-            if rule == WITHIN and error > epsilon:
-                continue
-            value = distance + unit * error if rule == BOUND else distance
+            value = distance + unit * error
             if n_near < k or value < near[k - 1]:
                 insert(near, near_rows, n_near, value, np.int32(j), None)
                 n_near = min(n_near + 1, k)

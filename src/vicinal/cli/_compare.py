@@ -24,11 +24,13 @@ def compare(
         bool, Option("--references", help="Measure boosting, a forest, an SVM and the like too.")
     ] = False,
     protocol: Annotated[
-        str, Option(help="Which rows test: auto, official, kfold, repeated or grouped.")
+        str, Option(help="Which rows test: auto, official, kfold, repeated, grouped or time.")
     ] = "auto",
     folds: Annotated[
         int | None,
-        Option(help="Folds, for kfold and grouped.", show_default="5; of large tables 1 of them"),
+        Option(
+            help="Folds, for kfold, grouped and time.", show_default="5; of large tables 1 of them"
+        ),
     ] = None,
     repeats: Annotated[
         int | None,
@@ -45,6 +47,8 @@ def compare(
     id: cli.Id = None,
     groups: cli.Groups = None,
     weights: cli.Weights = None,
+    missing: cli.Missing = None,
+    sheet: cli.Sheet = None,
     score: Annotated[
         str | None,
         Option(
@@ -78,7 +82,7 @@ def compare(
 
     roles = cli.name_roles(
         drop=drop, features=features, keep=keep, categories=categories,
-        id=id, groups=groups, weights=weights,
+        id=id, groups=groups, weights=weights, missing=missing, sheet=sheet,
     )  # fmt: skip
     asked: dict[str, Any] = {
         "methods": names, "k": cli.split_numbers(k), "references": references, "n_folds": folds,

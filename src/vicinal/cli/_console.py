@@ -244,7 +244,7 @@ def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
         if folder is not None:
             kept = f"What is measured is kept in {folder}; run the same command again to go on."
         console.print(f"stopped. {kept}", markup=False, soft_wrap=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + getattr(error, "number", signal.SIGINT)) from None
     except WriteError as error:
         console.print(f"failed: {name_options(str(error))}", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
@@ -264,14 +264,24 @@ def on_signals(handler: Callable[[int, Any], None]) -> dict[int, Any]:
 
 
 OPTIONS = (
-    "categories", "drop", "fresh", "groups", "impute", "keep", "limit", "list", "folds", "jobs",
-    "repeats", "out", "quick", "score", "seed", "split", "target", "task",
+    "categories", "drop", "fresh", "groups", "impute", "keep", "limit", "list", "missing", "folds",
+    "jobs", "sheet",
+    "protocol", "repeats", "out", "quick", "score", "seed", "split", "target", "task",
 )  # fmt: skip
 
 
 def name_options(text: str) -> str:
-    """Return a message of the library with its arguments, "(target)", as options, "--target"."""
-    return re.sub(rf"\((?:n_)?({'|'.join(OPTIONS)})\)", r"(--\1)", text)
+    """Return a message of the library with its arguments as options.
+
+    "(target)" becomes "(--target)", and "(groups='plot no')" becomes "(--groups 'plot no')".
+    """
+
+    def name(found: re.Match[str]) -> str:
+        value = found["value"]
+        return f"(--{found['name']}{'' if value is None else f' {shlex.quote(value)}'})"
+
+    names = "|".join(OPTIONS)
+    return re.sub(rf"\((?:n_)?(?P<name>{names})(?:='(?P<value>[^']*)')?\)", name, text)
 
 
 def remedy_command(remedy: Mapping[str, Any]) -> str:
@@ -284,5 +294,13 @@ def remedy_command(remedy: Mapping[str, Any]) -> str:
     return shlex.join(["vicinal", *sys.argv[1:], *more])
 
 
+class _Interrupted(KeyboardInterrupt):
+    """A signal other than Ctrl-C's, by its number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
 def _interrupt(number: int, frame: Any) -> None:
-    raise KeyboardInterrupt
+    raise _Interrupted(number)

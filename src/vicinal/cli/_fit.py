@@ -37,6 +37,8 @@ def fit(
     id: cli.Id = None,
     groups: cli.Groups = None,
     weights: cli.Weights = None,
+    missing: cli.Missing = None,
+    sheet: cli.Sheet = None,
     seed: Annotated[int, Option(help="Seed of the learner and of the held-out rows.")] = 0,
     no_error: Annotated[
         bool, Option("--no-error", help="Skip the held-out error, which costs a second fit.")
@@ -55,7 +57,7 @@ def fit(
     cli.find_own_learners([method or ""])
     named = cli.name_roles(
         drop=drop, features=features, keep=keep, categories=categories,
-        id=id, groups=groups, weights=weights,
+        id=id, groups=groups, weights=weights, missing=missing, sheet=sheet,
     )  # fmt: skip
     with cli.standard_input(data) as place, cli.working(f"reading {data}"):
         from vicinal.comparison import fit_table, read_training_rows
@@ -69,6 +71,7 @@ def fit(
     settings: dict[str, Any] = {"split": split, "scale": scale, "pca": pca, "unit": rows.parts.unit}
     if rows.parts.ids is not None:
         settings |= {"id": id, "ids": rows.parts.ids.tolist()}
+    settings |= {"missing": list(named.get("missing", ()))}
     _save(out, fitted, record, target=rows.target_name, **settings)
     cli.write_json(json, {"version": record["version"], "records": [record]})
     _print(out, rows, fitted, record)
@@ -98,7 +101,7 @@ def describe(rows: Any, fitted: Any, k: int, seed: int) -> dict[str, Any]:
 
 
 def _save(out: Path, fitted: Any, record: dict[str, Any], **settings: Any) -> None:
-    from vicinal.predict import save_model
+    from vicinal.models import save_model
 
     with cli.saving(out):
         save_model(fitted.model, out, **record, **settings)
@@ -123,6 +126,6 @@ def _print(out: Path, rows: Any, fitted: Any, record: dict[str, Any]) -> None:
         lines.append(f"features that weigh most in the distance: {top}")
     from vicinal.cli._console import name_options
 
-    notes = [f"note: {name_options(note)}" for note in (*rows.notes, *fitted.notes)]
+    notes = [f"note: {name_options(note)}" for note in fitted.notes]
     for line in [*lines, *notes, f"model: {out}"]:
         cli.say(line, err=False)

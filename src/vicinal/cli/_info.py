@@ -15,7 +15,7 @@ def info(model: cli.ModelFile, json: cli.Json = None) -> None:
     Example: vicinal info flowers.vicinal
     """
     cli.check_output(json, "--json", [model])
-    from vicinal.predict import load_model, read_metadata
+    from vicinal.models import load_model, read_metadata
 
     facts = read_metadata(model)
     fitted = load_model(model)

@@ -25,6 +25,7 @@ def neighbors(
     ] = None,
     format: Annotated[str, Option("--format", help="table, csv or json.")] = "table",
     split: cli.Split = "all",
+    sheet: cli.Sheet = None,
     formulas: cli.Formulas = False,
     json: cli.Json = None,
 ) -> None:
@@ -41,7 +42,7 @@ def neighbors(
         raise ValueError(f"--k must be at least 1, got {k}.")
     cli.check_output(json, "--json", [data, model])
     with cli.standard_input(data) as place, cli.working(f"reading {model} and {data}"):
-        fitted, facts, rows = load_with_rows(model, place, split)
+        fitted, facts, rows = load_with_rows(model, place, split, sheet)
     asked = choose_rows(row, len(rows.features), limit=MOST_IN_TABLE if format == "table" else None)
     with cli.working(f"searching among {facts['n_train']:,} rows"), cli.noting():
         found = search(fitted, rows.features.iloc[asked], asked, facts["k"] if k is None else k)

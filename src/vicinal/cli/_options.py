@@ -67,11 +67,32 @@ Id = Annotated[
 ]
 Groups = Annotated[
     str | None,
-    Option("--groups", help="Rows alike in this column stay together.", rich_help_panel=COLUMNS),
+    Option(
+        "--groups",
+        help="Rows alike in this column stay together; copies: rows alike in all of them.",
+        rich_help_panel=COLUMNS,
+    ),
 ]
 Weights = Annotated[
     str | None,
     Option("--weights", help="What each row counts: a column.", rich_help_panel=COLUMNS),
+]
+Missing = Annotated[
+    str | None,
+    Option(
+        "--missing",
+        help='Words that stand for no value, separated by commas: "<LOD,n.d.".',
+        rich_help_panel=COLUMNS,
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    Option(
+        "--sheet",
+        help="The sheet of a workbook.",
+        show_default="the first with a table",
+        rich_help_panel=COLUMNS,
+    ),
 ]
 Out = Annotated[Path | None, Option(help="The run folder.", show_default=False)]
 Fresh = Annotated[bool, Option("--fresh", help="Forget an earlier run and start over.")]
@@ -93,7 +114,7 @@ def split_names(text: str, option: str = "--methods") -> list[str]:
 def name_roles(**roles: str | None) -> dict[str, Any]:
     """Return columns by what they are for, as the library takes them."""
     given = {role: text for role, text in roles.items() if text is not None}
-    singles = ("id", "groups", "weights")
+    singles = ("id", "groups", "weights", "sheet")
     return {k: v if k in singles else tuple(split_names(v, f"--{k}")) for k, v in given.items()}
 
 

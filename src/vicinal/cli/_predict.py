@@ -20,6 +20,7 @@ def predict(
     ] = None,
     proba: Annotated[bool, Option("--proba", help="Add each class's share of the vote.")] = False,
     split: cli.Split = "all",
+    sheet: cli.Sheet = None,
     formulas: cli.Formulas = False,
     json: cli.Json = None,
 ) -> None:
@@ -33,7 +34,7 @@ def predict(
     cli.check_output(out, "--out", [data, model])
     cli.check_output(json, "--json", [data, model])
     with cli.standard_input(data) as place, cli.working(f"reading {model} and {data}"):
-        fitted, facts, rows = load_with_rows(model, place, split)
+        fitted, facts, rows = load_with_rows(model, place, split, sheet)
     if proba and facts["task"] != "classification":
         raise ValueError("--proba is for classification; this model predicts numbers.")
     with cli.working(f"predicting {len(rows.features):,} rows"), cli.noting():
@@ -53,9 +54,11 @@ def predict(
     _report(out, facts, rows, fitted, error)
 
 
-def load_with_rows(model: Path, data: str, split: str) -> tuple[Any, dict[str, Any], Any]:
+def load_with_rows(
+    model: Path, data: str, split: str, sheet: str | None = None
+) -> tuple[Any, dict[str, Any], Any]:
     """Return a model of ``vicinal fit``, its facts, and the rows of DATA as it needs them."""
-    from vicinal.predict import load_model, read_metadata
+    from vicinal.models import load_model, read_metadata
 
     facts = read_metadata(model)
     fitted = load_model(model)
@@ -67,8 +70,9 @@ def load_with_rows(model: Path, data: str, split: str) -> tuple[Any, dict[str, A
     from vicinal.comparison import read_new_rows
 
     text_columns = fitted["columns"].text_columns()
-    rows = read_new_rows(data, facts["target"], split, text_columns, facts.get("id"))
-    for note in rows.notes:
+    asked = {"id": facts.get("id"), "missing": facts.get("missing", ()), "sheet": sheet}
+    rows = read_new_rows(data, facts["target"], split, text_columns, **asked)
+    for note in rows.parts.notes:
         cli.say(f"note: {note}")
     return fitted, facts, rows
 

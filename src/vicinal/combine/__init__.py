@@ -16,8 +16,8 @@ from vicinal.combine._members import (
     mean_map,
     near_squared_distance,
     prepare_member,
+    task_of,
 )
-from vicinal.combine._target import read_target
 
 __all__ = [
     "AutoMetric",
@@ -30,5 +30,5 @@ __all__ = [
     "mean_map",
     "near_squared_distance",
     "prepare_member",
-    "read_target",
+    "task_of",
 ]

@@ -8,32 +8,27 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_groups,
-    check_neighbors,
-    check_positive,
-    check_target_input,
-    check_weights,
-)
+from vicinal._validation import check_positive
 from vicinal.combine._mean import MeanMetric, draw_seed
-from vicinal.combine._members import (
-    average,
-    check_member,
-    fit_member,
-    has_linear_map,
-    prepare_member,
-)
-from vicinal.combine._race import Race, Standing, Table, order_of
-from vicinal.combine._target import Target, read_target
-from vicinal.metric import MLNG, MetricLearner, RegressionMLNG, gradient_metric
+from vicinal.combine._members import average, check_member, fit_member, is_linear, prepare_member
+from vicinal.combine._race import Race, Standing, order_of
+from vicinal.metric import EGOP, EJOP, MLNG, BinaryEncoder, MetricLearner, RegressionMLNG
+from vicinal.metric.learner import maps_of
+from vicinal.metric.maps import Maps
+from vicinal.metric.selection import Fate
 from vicinal.rivals import LDA, LMNN, Euclidean
-
-# The k of a choice that is not told one and stands in no predictor.
-USUAL_NEIGHBORS = 5
+from vicinal.rows import (
+    Classes,
+    Rows,
+    Target,
+    check_at_least_two_classes,
+    read_rows,
+    usual_neighbors,
+)
 
 
 class AutoMetric(MetricLearner):
@@ -87,6 +82,7 @@ class AutoMetric(MetricLearner):
     'lda'
     """
 
+    _task = "auto"
     _fits_distributed = True
 
     def __init__(
@@ -109,7 +105,7 @@ class AutoMetric(MetricLearner):
         self.n_jobs = n_jobs
 
     def fit(
-        self, X: AnyArray, y: AnyArray, sample_weight: Any = None, groups: Any = None
+        self, X: AnyArray, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> AutoMetric:
         """Choose a learner and fit it on all rows.
 
@@ -123,50 +119,52 @@ class AutoMetric(MetricLearner):
         groups : array-like of shape (n,) or None
             Rows of one group are not parted by inner splits.
         """
-        X, y = check_target_input(self, X, y)
-        target = read_target(y, self.task)
-        if target.classes is not None:
-            check_at_least_two_classes(self, target.classes)
-            self.classes_ = target.classes
-        weights, groups = check_weights(sample_weight, len(y)), check_groups(groups, len(y))
-        table = Table(X, y, target, weights, groups)
-        race = self._race(len(X))
-        standings = race.run(table, self._candidates(target))
-        if all(standing.note.startswith("left out") for standing in standings):
+        return self.fit_rows(self._read(X, y, sample_weight, groups))
+
+    def _read(self, X: AnyArray, y: Any, sample_weight: Any = None, groups: Any = None) -> Rows:
+        return read_rows(self, X, y, sample_weight, groups, task=self.task)
+
+    def learn(self, rows: Rows) -> Maps:
+        """Return the maps of the learner, or of the mean, that predicts held-out rows best."""
+        if isinstance(rows.target, Classes):
+            check_at_least_two_classes(self, rows.target.present())
+        race = self._race(rows.n_rows)
+        standings = race.run(rows, self._candidates(rows.target))
+        if all(standing.fate is Fate.REFUSED for standing in standings):
             notes = "; ".join(f"{standing.name} {standing.note}" for standing in standings)
             raise ValueError(f"no candidate could be fitted: {notes}")
         leader = min(standings, key=order_of)
         self.leaderboard_ = [row_of(standing, leader) for standing in standings]
         self.best_ = standings[0].name
-        self._fit_best(standings[0], table, race)
-        return self
-
-    def _fit_best(self, best: Standing, table: Table, race: Race) -> None:
-        """Fit the chosen learner, or all members of a mean, on all rows."""
-        learners = best.estimator if isinstance(best.estimator, tuple) else (best.estimator,)
-        fits = []
-        for learner in learners:
-            member = prepare_member(learner, seed=race.seed, k=race.n_neighbors)
-            fits.append(fit_member(member, table.X, table.y, table.weights))
+        fits = [
+            fit_member(prepare_member(learner, seed=race.seed, k=race.n_neighbors), rows)
+            for learner in standings[0].candidate
+        ]
         self.metric_: Any = fits if len(fits) > 1 else fits[0]
         self.__dict__.pop("components_", None)  # of an earlier fit
-        if len(fits) > 1:
-            self.components_ = average(fits, table.X).astype(table.X.dtype, copy=False)
-        elif has_linear_map(fits[0]):
-            self.components_ = np.asarray(fits[0].components_, dtype=table.X.dtype)
+        return average(fits, rows.X) if len(fits) > 1 else maps_of(fits[0])
+
+    def _keep(self, maps: Maps) -> None:
+        if is_linear(maps):
+            super()._keep(maps)
+
+    @property
+    def maps_(self) -> Maps:
+        """Those of the chosen metric, or of the mean."""
+        check_is_fitted(self, "metric_")
+        return super().maps_ if isinstance(self.metric_, list) else maps_of(self.metric_)
 
     def _race(self, n_rows: int) -> Race:
-        k = USUAL_NEIGHBORS if self.n_neighbors is None else self.n_neighbors
         budget = self.cpu_seconds
         return Race(
-            n_neighbors=check_neighbors(k if self.n_neighbors else min(k, n_rows - 1), n_rows - 1),
+            n_neighbors=usual_neighbors(self.n_neighbors, n_rows - 1),
             seed=draw_seed(check_random_state(self.random_state)),
             cpu_seconds=None if budget is None else check_positive("cpu_seconds", budget),
             n_threads=thread_count(self.n_jobs),
             report=self._report,
         )
 
-    def _candidates(self, target: Target) -> list[tuple[str, Any]]:
+    def _candidates(self, target: Target | None) -> list[tuple[str, Any]]:
         """Return the candidates by name."""
         given = self.candidates
         if given is None:
@@ -190,18 +188,16 @@ class AutoMetric(MetricLearner):
         return named
 
     def transform(self, X: AnyArray) -> FloatArray:
-        """Map database points by the chosen metric."""
-        if hasattr(self, "metric_") and not hasattr(self, "components_"):
-            mapped: FloatArray = self.metric_.transform(X)
-            return mapped
+        """Map database points by the chosen metric; codes as −½ and ½."""
+        check_is_fitted(self, "metric_")
+        if isinstance(self.metric_, BinaryEncoder):
+            return self.metric_.transform(X)
         return super().transform(X)
 
-    def transform_queries(self, X: AnyArray) -> FloatArray:
-        """Map queries by the chosen metric."""
-        if hasattr(self, "metric_") and not hasattr(self, "components_"):
-            mapped: FloatArray = self.metric_.transform_queries(X)
-            return mapped
-        return super().transform_queries(X)
+    @property
+    def _n_features_out(self) -> int:
+        width = np.zeros((1, self.n_features_in_))
+        return int(np.shape(self.maps_.queries(width))[1])
 
     def _report(self, line: str) -> None:
         if self.verbose:
@@ -209,15 +205,15 @@ class AutoMetric(MetricLearner):
             sys.stdout.flush()
 
 
-def default_candidates(target: Target) -> list[tuple[str, Any]]:
+def default_candidates(target: Target | None) -> list[tuple[str, Any]]:
     """Return the learners to try on classes or on numbers, the cheapest first."""
-    if target.classes is None:
+    if not isinstance(target, Classes):
         return [
             ("euclidean", Euclidean()),
-            ("egop", gradient_metric(target.values)),
+            ("egop", EGOP()),
             ("mlng", RegressionMLNG()),
         ]
-    gradients = gradient_metric(target.classes[target.codes])
+    gradients = EJOP() if len(target.names) > 2 else EGOP()
     return [
         ("euclidean", Euclidean()),
         ("lda", LDA()),
@@ -230,11 +226,11 @@ def default_candidates(target: Target) -> list[tuple[str, Any]]:
 
 def row_of(standing: Standing, best: Standing) -> dict[str, Any]:
     """Return a row of the leaderboard."""
-    known = bool(standing.scores)
-    behind, noise = standing.behind(best) if known else (None, None)
+    ran = bool(standing.scores)
+    behind, noise = standing.behind(best) if ran else (None, None)
     return {
         "name": standing.name,
-        "score": standing.score.mean if known else None,
+        "score": standing.score.mean if ran else None,
         "behind": behind,
         "noise": noise,
         "n_splits": len(standing.scores),

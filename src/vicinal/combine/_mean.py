@@ -8,10 +8,17 @@ import numpy as np
 from sklearn.utils import Tags, check_random_state, get_tags
 
 from vicinal._types import AnyArray, IntArray
-from vicinal._validation import check_components, check_target_input, check_weights, check_whole
-from vicinal.combine._members import average, check_member, fit_member, prepare_member
-from vicinal.combine._target import Target, read_target
+from vicinal._validation import check_components, check_whole
+from vicinal.combine._members import (
+    average,
+    check_member,
+    fit_member,
+    prepare_member,
+    task_of,
+)
 from vicinal.metric import MetricLearner
+from vicinal.metric.maps import LinearMaps
+from vicinal.rows import Rows, read_rows
 
 
 class MeanMetric(MetricLearner):
@@ -56,6 +63,7 @@ class MeanMetric(MetricLearner):
     13
     """
 
+    _task = "auto"
     _fits_distributed = True
 
     def __init__(
@@ -75,7 +83,7 @@ class MeanMetric(MetricLearner):
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> MeanMetric:
+    def fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> MeanMetric:
         """Fit the learner on every part and average.
 
         Parameters
@@ -86,44 +94,41 @@ class MeanMetric(MetricLearner):
             Passed to the learner, where its ``fit`` takes weights.
         """
         check_member(self.estimator, "estimator")
-        X, y = check_target_input(self, X, y)
-        target = read_target(y)
-        weights = check_weights(sample_weight, len(y))
-        check_components(self.n_components, X.shape[1])
+        return self.fit_rows(self._read(X, y, sample_weight))
+
+    def _read(self, X: AnyArray, y: Any, sample_weight: Any = None, groups: Any = None) -> Rows:
+        return read_rows(self, X, y, sample_weight, groups, task=task_of(self.estimator))
+
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the mean of the maps learned from every part."""
+        check_components(self.n_components, rows.X.shape[1])
         n_starts = check_whole("n_starts", self.n_starts)
         random = check_random_state(self.random_state)
-        if target.classes is not None:
-            self.classes_ = target.classes
         self.estimators_ = [
             fit_member(
                 prepare_member(self.estimator, seed=draw_seed(random), k=self.n_neighbors),
-                X[rows],
-                y[rows],
-                None if weights is None else weights[rows],
+                rows.take(part),
             )
-            for rows in self._parts(target, random)
+            for part in self._parts(rows, random)
             for _ in range(n_starts)
         ]
-        self._average(X)
-        return self
+        counts = [vars(member).get("n_iter_") for member in self.estimators_]
+        self.__dict__.pop("n_iter_", None)  # of an earlier fit
+        if None not in counts:
+            self.n_iter_ = int(max(np.max(count) for count in counts))
+        return average(self.estimators_, rows.X, self.n_components)
 
-    def _parts(self, target: Target, random: np.random.RandomState) -> list[IntArray]:
+    def _parts(self, rows: Rows, random: np.random.RandomState) -> list[IntArray]:
         """Return the rows of each part, ascending."""
-        n_parts = check_whole("n_parts", self.n_parts, most=max(1, target.n_rows // 2))
+        n_parts = check_whole("n_parts", self.n_parts, most=max(1, rows.n_rows // 2))
         if n_parts == 1:
-            return [np.arange(target.n_rows)]
-        order = random.permutation(target.n_rows)
-        if target.codes is None:
+            return [np.arange(rows.n_rows)]
+        order = random.permutation(rows.n_rows)
+        if rows.labels is None:
             return [np.sort(part) for part in np.array_split(order, n_parts)]
         # Dealt out class by class, so that each part has its share of every class.
-        by_class = order[np.argsort(target.codes[order], kind="stable")]
+        by_class = order[np.argsort(rows.labels[order], kind="stable")]
         return [np.sort(by_class[part::n_parts]) for part in range(n_parts)]
-
-    def _average(self, X: AnyArray) -> None:
-        mean = average(self.estimators_, X, self.n_components)
-        self.components_ = mean.astype(X.dtype, copy=False)
-        if all(hasattr(member, "n_iter_") for member in self.estimators_):
-            self.n_iter_ = int(max(np.max(member.n_iter_) for member in self.estimators_))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from vicinal._types import AnyArray, FloatArray
-from vicinal.metric.candidates import nearest_rows
+from vicinal.metric import MetricLearner
+from vicinal.metric.learner import maps_of
+from vicinal.metric.maps import LinearMaps, Maps
+from vicinal.pairs import nearest_rows
+from vicinal.rows import Rows
 
 # Rows looked at, and how many neighbours of each, to tell the size of a metric.
 PROBES, NEAR = 1000, 5
@@ -27,11 +31,18 @@ def prepare_member(estimator: Any, *, seed: int | None = None, k: int | None = N
     return member.set_params(**open_parameters)
 
 
-def fit_member(member: Any, X: AnyArray, y: AnyArray, weights: FloatArray | None = None) -> Any:
-    """Return the member fitted, with weights where its ``fit`` takes them."""
-    if weights is not None and has_fit_parameter(member, "sample_weight"):
-        return member.fit(X, y, sample_weight=weights)
-    return member.fit(X, y)
+def fit_member(member: Any, rows: Rows) -> Any:
+    """Return the member fitted to checked rows, with weights where its ``fit`` takes them."""
+    weighs = rows.weights is not None and has_fit_parameter(member, "sample_weight")
+    if isinstance(member, MetricLearner) and member.learns_from_rows:
+        return member.fit_rows(rows if weighs else rows.unweighted())
+    y = None if rows.target is None else rows.target.given
+    return member.fit(rows.X, y, sample_weight=rows.weights) if weighs else member.fit(rows.X, y)
+
+
+def task_of(member: Any) -> str:
+    """Return what y is to a learner; "auto" where it does not say."""
+    return (isinstance(member, MetricLearner) and member._task) or "auto"
 
 
 def check_member(estimator: Any, what: str) -> None:
@@ -44,29 +55,32 @@ def check_member(estimator: Any, what: str) -> None:
         )
 
 
-def has_linear_map(member: Any) -> bool:
-    """Say whether a fitted learner's metric is one linear map, the same for queries."""
+def is_linear(maps: Maps) -> bool:
+    """Say whether maps are one linear map, the same for queries, whose mean can be taken."""
     return (
-        getattr(member, "components_", None) is not None
-        and getattr(member, "query_components_", None) is None
+        isinstance(maps, LinearMaps)
+        and maps.is_symmetric
+        and maps.A is not None
+        and maps.ranking is None
     )
 
 
 def linear_map(member: Any) -> FloatArray:
     """Return a fitted learner's map; refuse one that has none."""
-    if not has_linear_map(member):
+    maps = maps_of(member)
+    if not (isinstance(maps, LinearMaps) and is_linear(maps)):
         raise ValueError(
-            f"{type(member).__name__} has no single linear map; MeanMetric averages metrics with "
-            "components_ only."
+            f"{type(member).__name__} has no single linear map, and only the metrics of such maps "
+            "have a mean."
         )
-    return np.asarray(member.components_)
+    return np.asarray(maps.A)
 
 
-def average(members: Sequence[Any], X: AnyArray, n_components: int | None = None) -> FloatArray:
+def average(members: Sequence[Any], X: AnyArray, n_components: int | None = None) -> LinearMaps:
     """Return the map of the mean of fitted members' metrics, near rows of X being their unit."""
     maps = [linear_map(member) for member in members]
     sizes = np.array([near_squared_distance(X, components) for components in maps])
-    return mean_map(maps, sizes, n_components)
+    return LinearMaps(mean_map(maps, sizes, n_components).astype(X.dtype, copy=False))
 
 
 def mean_map(

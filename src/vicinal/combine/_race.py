@@ -7,8 +7,7 @@ The two leaders go on; another learner is left out where the first one's score i
 than two standard errors of the difference on the same rows. A budget of CPU-seconds ends the race
 before the next fit. The means of the metrics of the first two, three, … who ran to the end join
 then: they cost no fit. The widest mean that is behind the lowest score by no more than the
-standard error of their difference is chosen: what the race cannot tell apart is averaged, for the
-lowest of several noisy scores is luck in part.
+standard error of their difference is chosen: what the race cannot tell apart is averaged.
 """
 
 from __future__ import annotations
@@ -16,70 +15,30 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
-import numpy as np
-
-from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.combine._members import average, fit_member, has_linear_map, prepare_member
-from vicinal.combine._target import Target
-from vicinal.metric.candidates import nearest_rows
-from vicinal.metric.selection import Score, inner_splits, vote_losses
-
-# Standard errors by which a learner is clearly behind: less is as likely to be chance as not where
-# several are compared with the best of them.
-CLEARLY = 2.0
+from vicinal.combine._members import average, fit_member, is_linear, prepare_member
+from vicinal.metric.learner import maps_of
+from vicinal.metric.maps import Maps
+from vicinal.metric.selection import Entry, Fate, drop_behind, first_within, judge_maps, race
+from vicinal.rows import Rows, inner_splits
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows, target, weights and groups, as inner splits see them."""
+@dataclass(eq=False)
+class Standing(Entry[tuple[Any, ...]]):
+    """A learner, or several to be averaged: fits and scores of splits, and their cost."""
 
-    X: AnyArray
-    y: AnyArray
-    target: Target
-    weights: FloatArray | None = None
-    groups: AnyArray | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return len(self.y)
-
-    @property
-    def labels(self) -> IntArray | None:
-        """The classes of the rows; None for numbers."""
-        return self.target.codes
-
-    def take(self, rows: IntArray) -> Table:
-        """Return some of the rows."""
-        weights, groups = (
-            None if part is None else part[rows] for part in (self.weights, self.groups)
-        )
-        return Table(self.X[rows], self.y[rows], self.target.take(rows), weights, groups)
-
-
-@dataclass
-class Standing:
-    """What is known of a learner: fits and scores of the splits it ran on, and their cost."""
-
-    name: str
-    estimator: Any
     fits: list[Any] = field(default_factory=list)
-    scores: list[Score] = field(default_factory=list)
     cpu_seconds: float = 0.0
-    note: str = ""
 
     @property
-    def score(self) -> Score:
-        """The score over all splits it ran on."""
-        return Score.pool(self.scores)
-
-    def behind(self, leader: Standing) -> tuple[float, float]:
-        """Return by how much the leader is better where both ran, and that figure's noise."""
-        best = Score.pool(leader.scores[: len(self.scores)])
-        return self.score.mean - best.mean, self.score.noise(best)
+    def note(self) -> str:
+        """What people are told of its fate."""
+        if self.fate is Fate.RUNNING:
+            return ""
+        return f"{'not tried' if self.fate is Fate.UNTRIED else 'left out'}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -92,106 +51,81 @@ class Race:
     n_threads: int
     report: Callable[[str], None]
 
-    def run(self, table: Table, candidates: Sequence[tuple[str, Any]]) -> list[Standing]:
+    def run(self, rows: Rows, candidates: Sequence[tuple[str, Any]]) -> list[Standing]:
         """Return the standings of candidates and means: the chosen, then by their scores."""
-        standings = [Standing(name, estimator) for name, estimator in candidates]
-        splits = inner_splits(table, self.seed)
-        began, running = time.process_time(), list(standings)
-        for n_done, (train, held) in enumerate(splits):
+        standings = [Standing(name, (estimator,)) for name, estimator in candidates]
+        splits = inner_splits(rows, self.seed)
+        began = time.process_time()
+
+        def play(running: Sequence[Standing], split: tuple[Rows, Rows]) -> bool:
             for standing in running:
-                if self._is_spent(began) and any(s.scores for s in standings):
-                    return self._close(standings, n_done or 1, splits)
-                self._enter(standing, train, held)
-            running = self._thin(running, n_done + 1)
-        return self._close(standings, len(splits), splits)
+                if self._is_spent(began) and any(entry.scores for entry in standings):
+                    return True
+                self._enter(standing, *split)
+            return False
+
+        n_splits = race(standings, splits, play, partial(drop_behind, least=2))
+        self._close(standings, n_splits or min(1, len(splits)), bool(splits))
+        means = self._means(standings, splits[:n_splits])
+        ranked = sorted([*standings, *means], key=order_of)
+        widest_first = [entry for entry in (*reversed(means), ranked[0]) if entry.scores]
+        chosen = first_within(widest_first, ranked[0]) if widest_first else ranked[0]
+        return [chosen, *(standing for standing in ranked if standing is not chosen)]
 
     def _is_spent(self, began: float) -> bool:
         return self.cpu_seconds is not None and time.process_time() - began > self.cpu_seconds
 
-    def _enter(self, standing: Standing, train: Table, held: Table) -> None:
-        """Fit a learner on a split and score it. One that refuses the rows is out."""
+    def _enter(self, standing: Standing, train: Rows, held: Rows) -> None:
+        """Fit a learner on a split and score its maps. One that refuses the rows is out."""
         began = time.process_time()
-        member = prepare_member(standing.estimator, seed=self.seed, k=self.n_neighbors)
+        (estimator,) = standing.candidate
+        member = prepare_member(estimator, seed=self.seed, k=self.n_neighbors)
         try:
-            fit_member(member, train.X, train.y, train.weights)
+            fit_member(member, train)
         except ValueError as error:
-            standing.note = f"left out: {error}"
+            standing.out(Fate.REFUSED, str(error))
             return
         finally:
             standing.cpu_seconds += time.process_time() - began
         standing.fits.append(member)
-        map_queries = getattr(member, "transform_queries", member.transform)
-        standing.scores.append(
-            self.judge(member.transform(train.X), map_queries(held.X), train, held)
-        )
+        standing.scores.append(self.judge(maps_of(member), train, held))
         spent = f"{standing.cpu_seconds:.1f} CPU-seconds"
         self.report(f"{standing.name}: score {standing.score.mean:.4f}, {spent}")
 
-    def judge(self, database: FloatArray, queries: FloatArray, train: Table, held: Table) -> Score:
-        """Return the score of the held-out rows: as for votes, or by the squared error."""
-        database, queries = np.ascontiguousarray(database), np.ascontiguousarray(queries)
-        known, asked, n_threads = train.target, held.target, self.n_threads
-        if known.classes is not None and known.codes is not None and asked.codes is not None:
-            costs = 1.0 - np.eye(len(known.classes))
-            votes = database, queries, known.codes, asked.codes, costs, self.n_neighbors
-            return Score(vote_losses(*votes, n_threads=n_threads), held.weights)
-        assert known.values is not None
-        k = min(self.n_neighbors, len(database))
-        rows = nearest_rows(database, queries, k, n_threads=n_threads)
-        return Score((known.values[rows].mean(axis=1) - asked.values) ** 2, held.weights)
+    def judge(self, maps: Maps, train: Rows, held: Rows) -> Any:
+        """Return the score of the held-out rows under some maps."""
+        return judge_maps(maps, train, held, self.n_neighbors, n_threads=self.n_threads)
 
-    def _thin(self, running: Sequence[Standing], n_splits: int) -> list[Standing]:
-        """Return the two leaders and who is not clearly behind the first; note the others."""
-        entered = [standing for standing in running if len(standing.scores) == n_splits]
-        entered.sort(key=lambda standing: standing.score.mean)
-        for standing in entered[2:]:
-            gap, noise = standing.behind(entered[0])
-            if gap > CLEARLY * noise:
-                standing.note = f"left out: behind {entered[0].name}"
-        return [standing for standing in entered if not standing.note]
-
-    def _close(
-        self, standings: list[Standing], n_splits: int, splits: Sequence[tuple[Table, Table]]
-    ) -> list[Standing]:
-        """Return the standings in order, each split counted for all who finished it or none."""
+    def _close(self, standings: Sequence[Standing], n_splits: int, could_hold_out: bool) -> None:
+        """Count each split for all who finished it or none; name who was not tried."""
         for standing in standings:
             del standing.scores[n_splits:], standing.fits[n_splits:]
-            if not standing.scores and not standing.note:
-                why = "the budget was spent" if splits else "too few rows to hold any out"
-                standing.note = f"not tried: {why}"
-        standings.sort(key=order_of)
-        finished = [standing for standing in standings if 0 < len(standing.scores) == n_splits]
-        linear = list(takewhile(lambda standing: has_linear_map(standing.fits[0]), finished))
-        means = [self._mean_of(linear[:n], splits) for n in range(2, len(linear) + 1)]
-        ranked = sorted([*standings, *means], key=order_of)
-        chosen = _widest([ranked[0], *means])
-        return [chosen, *(standing for standing in ranked if standing is not chosen)]
+            if not standing.scores and standing.fate is Fate.RUNNING:
+                why = "the budget was spent" if could_hold_out else "too few rows to hold any out"
+                standing.out(Fate.UNTRIED, why)
+
+    def _means(
+        self, standings: Sequence[Standing], splits: Sequence[tuple[Rows, Rows]]
+    ) -> list[Standing]:
+        """Return the means of the first two, three, … learners that finished, while linear."""
+        finished = [s for s in sorted(standings, key=order_of) if 0 < len(s.scores) == len(splits)]
+        linear = list(takewhile(lambda s: is_linear(maps_of(s.fits[0])), finished))
+        return [self._mean_of(linear[:n], splits) for n in range(2, len(linear) + 1)]
 
     def _mean_of(
-        self, leaders: Sequence[Standing], splits: Sequence[tuple[Table, Table]]
+        self, leaders: Sequence[Standing], splits: Sequence[tuple[Rows, Rows]]
     ) -> Standing:
         """Return the standing of the mean of some learners' metrics."""
         names = [standing.name for standing in leaders]
         name = f"mean of {', '.join(names[:-1])} and {names[-1]}"
-        mean = Standing(name, tuple(standing.estimator for standing in leaders))
-        for fits, (train, held) in zip(
-            zip(*(s.fits for s in leaders), strict=True), splits, strict=False
-        ):
-            components = average(fits, train.X)
-            database, queries = (part.X @ components.T for part in (train, held))
-            mean.scores.append(self.judge(database, queries, train, held))
+        mean = Standing(name, tuple(standing.candidate[0] for standing in leaders))
+        for number, (train, held) in enumerate(splits):
+            maps = average([standing.fits[number] for standing in leaders], train.X)
+            mean.scores.append(self.judge(maps, train, held))
         return mean
-
-
-def _widest(ascending: Sequence[Standing]) -> Standing:
-    """Return the last of the first and wider and wider means that is not behind the first."""
-    first = ascending[0]
-    gaps = [standing.behind(first) for standing in ascending if standing.scores]
-    near = [place for place, (gap, noise) in enumerate(gaps) if gap <= noise]
-    return ascending[near[-1]] if near else first
 
 
 def order_of(standing: Standing) -> tuple[int, float]:
     """Who ran on more splits comes first: the others were clearly behind, or not tried."""
     n_run = len(standing.scores)
-    return -n_run, standing.score.mean if n_run else 0.0
+    return -n_run, standing.value if n_run else 0.0

@@ -53,16 +53,17 @@ def compare(
     k : int or sequence of int
         Numbers of neighbours.
     groups : array-like of shape (n,), or str
-        Rows of one group stay together in every fold; or the name of a column.
+        Rows of one group stay together in every fold; or the name of a column, or "copies".
     task : "classification" or "regression", optional
         By default what the targets look like.
     references : bool
         Measure models that ask no neighbours too: boosting, a forest, an SVM, a linear model.
-    protocol : {"auto", "official", "kfold", "repeated", "grouped"}
-        Which rows test; "auto" is the data set's own, by groups where there are any.
+    protocol : {"auto", "official", "kfold", "repeated", "grouped", "time"}
+        Which rows test; "auto" is the data set's own: by groups where there are any, by time where
+        the rows come in the order of a date and their targets follow one another.
     n_folds, n_repeats : int, optional
-        Folds of "kfold" and "grouped", random splits of "repeated". By default 5 and 10; of a table
-        where the first one alone tests 1,250 rows or more, only that one is judged.
+        Folds of "kfold", "grouped" and "time", random splits of "repeated". By default 5 and 10; of
+        a table where the first one alone tests 1,250 rows or more, only that one is judged.
     scale : {"zscore", "histogram", "unit", "none"}
         How features are scaled, by numbers of the training part.
     n_components : int, optional

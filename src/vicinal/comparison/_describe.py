@@ -102,6 +102,7 @@ def describe_protocol(setting: Setting, n_folds: int) -> str:
         "kfold": f"{n_folds}-fold cross-validation",
         "repeated": f"{n_folds} random split{'s' * (n_folds > 1)}",
         "grouped": f"{n_folds}-fold cross-validation by group",
+        "time": f"{n_folds} stretches of time, each learned from all before it",
     }
     made = setting.folds.get("n_folds", n_folds)
     if n_folds < made:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
 from vicinal.comparison._packing import pack_bits, pack_floats
@@ -96,8 +97,19 @@ def _predict(
     task, y = prepared.dataset.task, prepared.y_train
     weights, k_most = prepared.train_weights, max(numbers)
     rows = prepared.X_train, y, prepared.X_test
+    _say_unused_weights(method, task, weights)
     fitted = fit_and_search(cell, method, task, *rows, k_most, weights)
     return {k: _timed_vote(fitted, y, k, task, weights) for k in numbers}, fitted
+
+
+def _say_unused_weights(method: Method, task: Task, weights: FloatArray | None) -> None:
+    """Say that a learner takes no weights, where rows have them."""
+    learner = None if weights is None else make_learner(method, task, k=1, seed=0)
+    if learner is not None and not has_fit_parameter(learner, "sample_weight"):
+        warnings.warn(
+            "weights count in votes and errors; this metric is learned without them.",
+            stacklevel=2,
+        )
 
 
 def _predict_reference(cell: Cell, method: Method, prepared: PreparedFold) -> Prediction:

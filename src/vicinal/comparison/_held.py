@@ -13,7 +13,7 @@ from vicinal._types import AnyArray, Dataset, Task
 from vicinal.data import RawTable, Roles, dataset_of_parts, take_parts
 from vicinal.runs import Source
 
-_ARRAYS = ("X", "y", "groups", "is_test", "weights", "ids")
+_ARRAYS = ("X", "y", "groups", "is_test", "weights", "ids", "times")
 _TEXTS = ("feature_names", "classes", "notes")
 _FACTS = ("name", "task", "protocol", "target_name", "unit")
 

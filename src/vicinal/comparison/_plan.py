@@ -195,13 +195,14 @@ def count_judged(
     They are where an error has no greater standard error than learners choose their own settings
     by. Two to four folds are never judged, since their few differences prove nothing. All folds
     are where their number is asked for, on known data sets, and where the rows of one could not
-    be tested: groups, weights, and scores that are no mean over rows.
+    be tested: groups, stretches of time, weights, and scores that are no mean over rows.
     """
-    from vicinal.metric.selection import VOTES
+    from vicinal.rows import VOTES
 
     known = question.source.path is None and not question.source.held
     asked = question.n_repeats if setting.protocol == "repeated" else question.n_folds
-    untested = setting.protocol == "grouped" or dataset.weights is not None or loss == "balanced"
+    apart = setting.protocol in ("grouped", "time")
+    untested = apart or dataset.weights is not None or loss == "balanced"
     enough = len(folds[0].test) >= VOTES
     return 1 if enough and asked is None and not known and not untested else len(folds)
 

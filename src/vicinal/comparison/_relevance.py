@@ -29,5 +29,6 @@ def weigh_features(directions: AnyArray, preparation: Preparation, X: AnyArray) 
     if preparation.pca_first and preparation.scale == "zscore":
         through = through @ (preparation.axes_ / preparation.scale_[:, None])
         return through * X.std(axis=0, dtype=np.float64)
-    scaled = Preparation(preparation.scale).fit_transform(X)
+    bare = Preparation(preparation.scale, deviations=preparation.deviations)
+    scaled = bare.fit_transform(X)
     return through @ preparation.axes_ * scaled.std(axis=0, dtype=np.float64)

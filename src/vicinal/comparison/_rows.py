@@ -17,6 +17,7 @@ from vicinal.comparison._views import first_features, sample_dataset, two_sides
 from vicinal.data import (
     Imputer,
     Preparation,
+    deviations_for,
     imputer_for,
     load_dataset,
     make_folds,
@@ -119,7 +120,7 @@ def prepare_fold(dataset: Dataset, fold: Fold, preparation: Mapping[str, Any]) -
     imputer = imputer_for(dataset)
     if imputer is not None:
         X_train, X_test = imputer.fit(X_train).transform(X_train), imputer.transform(X_test)
-    scaler = Preparation(**preparation).fit(X_train)
+    scaler = Preparation(**preparation, deviations=deviations_for(dataset)).fit(X_train)
     return PreparedFold(
         dataset,
         fold,

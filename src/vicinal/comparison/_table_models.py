@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,16 +17,14 @@ from vicinal.comparison._scoring import prediction_error
 from vicinal.comparison._sources import find_source
 from vicinal.data import (
     ALL,
+    Dependence,
     Imputer,
     Preparation,
     Roles,
-    TableEncoder,
     TableParts,
     dataset_frame,
-    describe_reading,
-    encode_target,
+    encode_parts,
     inner_split,
-    list_doubts,
     load_dataset,
     read_raw,
     recognise_columns,
@@ -34,7 +32,8 @@ from vicinal.data import (
     take_parts,
 )
 from vicinal.methods import EUCLIDEAN, Method, get_method, make_learner
-from vicinal.predict import KNNClassifier, KNNRegressor, check_storable
+from vicinal.models import check_storable
+from vicinal.predict import KNNClassifier, KNNRegressor
 from vicinal.report import maps_linearly, sum_by_column
 from vicinal.runs import Elapsed, Stopwatch
 
@@ -48,13 +47,16 @@ DEFAULT_METHODS: dict[Task, str] = {"classification": "mlng", "regression": EUCL
 
 @dataclass(frozen=True)
 class TableRows:
-    """Rows as a user has them: a table taken apart, and what is known of its target."""
+    """Rows as a user has them: a table taken apart, and what is known of its target.
+
+    ``read`` says that they come from a file of the user's own.
+    """
 
     name: str
     parts: TableParts
     target_name: str
     task: Task | None = None
-    notes: tuple[str, ...] = field(default=())
+    read: bool = False
 
     @property
     def features(self) -> pd.DataFrame:
@@ -100,11 +102,11 @@ def read_training_rows(
     if source.path is None:
         return _known_rows(data, split)
     refuse_split(split)
-    name = require_target(source.path, target)
-    parts = take_parts(read_raw(source.path, target=name), name, roles or Roles(), source.path)
-    task = task or ("regression" if parts.unit else None)
-    notes = (*parts.notes, *describe_reading(parts.reading))
-    return TableRows(source.name, parts, name, cast("Task | None", task), notes)
+    roles = roles or Roles()
+    name = require_target(source.path, target, roles.sheet)
+    table = read_raw(source.path, target=name, sheet=roles.sheet)
+    parts = take_parts(table, name, roles, source.path)
+    return TableRows(source.name, parts, name, cast("Task | None", task), read=True)
 
 
 def read_new_rows(
@@ -113,16 +115,18 @@ def read_new_rows(
     split: str = "all",
     text_columns: Collection[str] = (),
     id: str | None = None,
+    missing: Collection[str] = (),
+    sheet: str | None = None,
 ) -> TableRows:
     """Return rows to predict; their target, and the column that names them, may be absent."""
     source = find_source(data)
     if source.path is None:
         return _known_rows(data, split)
     refuse_split(split)
-    table = read_raw(source.path, target=target, text_columns=text_columns)
-    roles = Roles(id=id if id in table.frame.columns else None)
+    table = read_raw(source.path, target=target, text_columns=text_columns, sheet=sheet)
+    roles = Roles(id=id if id in table.frame.columns else None, missing=tuple(missing))
     parts = take_parts(table, target, roles, source.path, needs_target=False)
-    return TableRows(source.name, parts, target, notes=parts.notes)
+    return TableRows(source.name, parts, target, read=True)
 
 
 def refuse_split(split: str) -> None:
@@ -151,19 +155,22 @@ def make_predictor(
     scale: str = "zscore",
     n_components: int | None = None,
     blocks: IntArray | None = None,
+    deviations: FloatArray | None = None,
     seed: int = 0,
 ) -> Pipeline:
     """Return the unfitted steps after the encoder: holes filled, scaled, neighbours asked.
 
-    ``blocks`` (see :class:`~vicinal.data.Imputer`) is None where there is nothing to fill.
+    ``blocks`` (see :class:`~vicinal.data.Imputer`) is None where there is nothing to fill,
+    ``deviations`` (see :class:`~vicinal.data.Preparation`) where all are learned.
     """
     if task not in method.tasks:
         raise ValueError(f"the method {method.name} is not made for {task}.")
     if method.reference:
         raise ValueError(f"{method.name} asks no neighbours; a model file needs a metric.")
     kind = KNNClassifier if task == "classification" else KNNRegressor
+    preparation = Preparation(cast("Any", scale), n_components, deviations=deviations)
     steps: list[tuple[str, Any]] = [
-        ("prepare", Preparation(scale=cast("Any", scale), n_components=n_components)),
+        ("prepare", preparation),
         ("neighbors", kind(n_neighbors=k, metric=make_learner(method, task, k=k, seed=seed))),
     ]
     return Pipeline(steps if blocks is None else [("impute", Imputer(blocks)), *steps])
@@ -192,16 +199,11 @@ def fit_table(
     ValueError
         For rows, a method or numbers that do not go together.
     """
-    assert rows.target is not None
-    task, y, classes = encode_target(rows.target, rows.task)
-    labels = np.array(classes)[y] if classes else y
-    encoder = TableEncoder(keep_missing=impute)
-    encoder.fit(rows.features, reading=rows.parts.reading)
-    X = encoder.transform(rows.features)
-    used = [column for column in encoder.reading.columns if column.used]
-    # A known data set has nothing to say of how it was read.
-    doubts = list_doubts(X, y, used, classes, rows.target_name) if rows.notes else ()
+    table = encode_parts(rows.parts, rows.task, impute=impute)
+    task, X, encoder, dependence = table.task, table.X, table.encoder, table.dependence
+    labels = np.array(table.classes)[table.y] if table.classes else table.y
     options |= {"blocks": encoder.blocks_ if impute else None, "seed": seed}
+    options |= {"deviations": None if np.isnan(encoder.deviations_).all() else encoder.deviations_}
     method = get_method(method_name or DEFAULT_METHODS[task])
     learned = make_predictor(method, task, **options)
     plain = make_predictor(get_method(EUCLIDEAN), task, **options)
@@ -212,7 +214,7 @@ def fit_table(
         fit = watch.read()
     held = HeldOut((None, None), 0)
     if check:
-        held = hold_out((learned, plain), X, labels, task, groups=rows.parts.groups, seed=seed)
+        held = hold_out((learned, plain), X, labels, task, dependence, seed)
     model = Pipeline([("columns", encoder), *learned.steps])
     return FittedTable(
         model=model,
@@ -223,7 +225,8 @@ def fit_table(
         n_held_out=held.n_rows,
         fit=fit,
         relevance=tuple(feature_relevance(model, X)),
-        notes=(*doubts, *notes, *held.notes),
+        # A known data set has nothing to say of how it was read.
+        notes=(*(table.notes if rows.read else ()), *notes, *held.notes),
     )
 
 
@@ -237,12 +240,16 @@ class HeldOut:
 
 
 def hold_out(
-    models: tuple[Pipeline, ...], X: FloatArray, labels: AnyArray, task: Task, *,
-    groups: IntArray | None = None, seed: int = 0,
+    models: tuple[Pipeline, ...], X: FloatArray, labels: AnyArray, task: Task,
+    dependence: Dependence, seed: int = 0,
 ) -> HeldOut:  # fmt: skip
     """Fit copies on three quarters of the rows and return their errors on the last one."""
     try:
-        fold = inner_split(labels, test_size=HELD_OUT, seed=seed, groups=groups, task=task)
+        groups = dependence.groups
+        times = dependence.times if dependence.protocol == "time" else None
+        fold = inner_split(
+            labels, test_size=HELD_OUT, seed=seed, groups=groups, times=times, task=task
+        )
         with quiet():  # the fit on all rows has said it already
             fitted = [clone(model).fit(X[fold.train], labels[fold.train]) for model in models]
         predicted = [model.predict(X[fold.test]) for model in fitted]

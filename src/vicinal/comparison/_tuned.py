@@ -18,11 +18,12 @@ from scipy.spatial.distance import cdist
 from vicinal._types import AnyArray, BoolArray, FloatArray, Fold, Task
 from vicinal.comparison._execute import Prediction
 from vicinal.comparison._rows import PreparedFold
-from vicinal.comparison._scoring import predict_from, prediction_error
-from vicinal.data import kfold
+from vicinal.comparison._scoring import predict_from
 from vicinal.index import ExactIndex
 from vicinal.methods import Method, make_learner
+from vicinal.metric.selection import Entry, Score, race
 from vicinal.predict import KNNClassifier, KNNRegressor, RadiusClassifier, RadiusRegressor
+from vicinal.rows import kfold
 from vicinal.runs import HNN, KNN, Cell, Elapsed, Neighbors, Stopwatch
 
 KS = (1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 23, 29, 37, 50)
@@ -102,26 +103,41 @@ def _nearest(task: Task, k: int) -> Any:
 def choose_k(X: AnyArray, y: AnyArray, task: Task, halves: Sequence[Fold]) -> int:
     """Return the number of neighbours of least error, the smallest of equals."""
     most = min(len(half.train) for half in halves)
-    ks = [k for k in KS if k <= most]
-    errors = np.zeros(len(ks))
-    for half in halves:
-        model = _nearest(task, ks[-1]).fit(X[half.train], y[half.train])
+    entries = [Entry(f"{k} neighbours", k) for k in KS if k <= most]
+
+    def play(running: Sequence[Entry[int]], half: Fold) -> bool:
+        model = _nearest(task, running[-1].candidate).fit(X[half.train], y[half.train])
         near = model.kneighbors(X[half.test], return_distance=False)
-        found = [predict_from(near, y[half.train], k, task) for k in ks]
-        errors += [prediction_error(each, y[half.test], task) for each in found]
-    return ks[int(np.argmin(errors))]
+        for entry in running:
+            predicted = predict_from(near, y[half.train], entry.candidate, task)
+            entry.scores.append(Score(row_losses(predicted, y[half.test], task)))
+        return False
+
+    race(entries, halves, play, list)
+    return min(entries, key=lambda entry: entry.value).candidate
 
 
 def choose_radius(X: AnyArray, y: AnyArray, task: Task, halves: Sequence[Fold]) -> float:
     """Return the radius of least error, the smallest of equals."""
-    radii = candidate_radii(X, halves)
-    errors = np.zeros(len(radii))
-    for half in halves:
-        for number, radius in enumerate(radii):
+    entries = [Entry(f"radius {r:g}", float(r)) for r in candidate_radii(X, halves)]
+
+    def play(running: Sequence[Entry[float]], half: Fold) -> bool:
+        for entry in running:
             parts = X[half.train], y[half.train], X[half.test]
-            predicted, _ = predict_within(float(radius), *parts, task)
-            errors[number] += prediction_error(predicted, y[half.test], task)
-    return float(radii[int(np.argmin(errors))])
+            predicted, _ = predict_within(entry.candidate, *parts, task)
+            entry.scores.append(Score(row_losses(predicted, y[half.test], task)))
+        return False
+
+    race(entries, halves, play, list)
+    return min(entries, key=lambda entry: entry.value).candidate
+
+
+def row_losses(predicted: AnyArray, y: AnyArray, task: Task) -> FloatArray:
+    """Return 1 where a class is wrong, or the squared error, of each row."""
+    if task == "classification":
+        return (predicted != y).astype(np.float64)
+    losses: FloatArray = (predicted - y) ** 2
+    return losses
 
 
 def candidate_radii(X: AnyArray, halves: Sequence[Fold]) -> FloatArray:

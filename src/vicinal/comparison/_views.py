@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, BoolArray, Dataset, IntArray
-from vicinal.data import random_splits
+from vicinal.data import OF_FEATURES, random_splits
 
 REST = "rest"
 
@@ -62,6 +62,10 @@ def first_features(dataset: Dataset, n_features: int) -> Dataset:
         X=np.ascontiguousarray(dataset.X[:, :n_features]),
         feature_names=dataset.feature_names[:n_features],
         image_shape=None,
+        extras={
+            name: value[:, :n_features] if name in OF_FEATURES else value
+            for name, value in dataset.extras.items()
+        },
     )
 
 

@@ -36,10 +36,10 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data._signals": "check_images check_projection draw_warps project_images",
         "vicinal.data._sources": "check_source",
         "vicinal.data._storage": "cache_folder data_folder find obtain",
-        "vicinal.data.tables": "ALL Column Imputer MissingValues RawTable Reading Roles "
-        "TableEncoder TableError TableParts UnusableColumns check_file class_names "
-        "dataset_frame dataset_of dataset_of_parts describe_reading encode_target group_codes "
-        "imputer_for list_doubts plain_target read_frame read_raw read_table "
-        "recognise_columns require_target table_suffix take_parts target_numbers",
+        "vicinal.data.tables": "ALL Column Dependence EncodedTable Imputer Letters MissingValues "
+        "OF_FEATURES RawTable Reading Roles TableEncoder TableError TableParts UnusableColumns "
+        "check_file class_names dataset_frame dataset_of_parts deviations_for encode_parts "
+        "encode_target imputer_for plain_target read_frame read_raw read_table recognise_columns "
+        "require_target table_suffix take_parts target_numbers",
     },
 )

@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal._disguises import refuse_disguises
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import FLOATS, check_transform_input
+from vicinal.rows import FLOATS, check_transform_input, refuse_disguises
 
 Scale = Literal["zscore", "histogram", "none", "unit"]
 SCALES: tuple[str, ...] = get_args(Scale)
@@ -124,6 +123,9 @@ class Preparation(TransformerMixin, BaseEstimator):
     pca_first : bool, default=False
         Reduce first and z-score the components. This gives every component the same weight,
         which whitens the data: on ISOLET it triples the Euclidean 3-NN error.
+    deviations : array-like of shape (d,), optional
+        What to divide a column by in place of its training deviation, NaN where that is to be
+        taken (``TableEncoder.deviations_``); for ``scale="zscore"`` before any PCA.
 
     Attributes
     ----------
@@ -150,10 +152,12 @@ class Preparation(TransformerMixin, BaseEstimator):
         n_components: int | None = None,
         *,
         pca_first: bool = False,
+        deviations: AnyArray | None = None,
     ) -> None:
         self.scale = scale
         self.n_components = n_components
         self.pca_first = pca_first
+        self.deviations = deviations
 
     def fit(self, X: AnyArray, y: AnyArray | None = None) -> Preparation:
         """Learn the scaling and the axes from the training rows; `y` is ignored."""
@@ -198,6 +202,13 @@ class Preparation(TransformerMixin, BaseEstimator):
 
     def _fit_zscore(self, X: FloatArray) -> FloatArray:
         self.mean_, self.scale_ = column_moments(X)
+        if self.deviations is not None and not (self.pca_first and self.n_components):
+            given = np.asarray(self.deviations, dtype=np.float64)
+            if given.shape != self.scale_.shape:
+                raise ValueError(
+                    f"deviations has shape {given.shape} for {len(self.scale_)} features."
+                )
+            self.scale_ = np.where(np.isnan(given), self.scale_, given)
         return self._apply_zscore(X)
 
     def _apply_zscore(self, X: FloatArray) -> FloatArray:

@@ -6,14 +6,14 @@ groups), the numbers asked for and the seed.
 
 from __future__ import annotations
 
-import warnings
 from math import floor
 
 import numpy as np
 
-from vicinal._types import AnyArray, BoolArray, Dataset, Fold, IntArray, Task
+from vicinal._types import AnyArray, BoolArray, Dataset, FloatArray, Fold, IntArray, Task
+from vicinal.rows import grouped_kfold, kfold
 
-PROTOCOLS = ("official", "kfold", "repeated", "grouped")
+PROTOCOLS = ("official", "kfold", "repeated", "grouped", "time")
 
 Size = int | float | None
 
@@ -33,12 +33,13 @@ def make_folds(
     Parameters
     ----------
     dataset : Dataset
-    protocol : {"official", "kfold", "repeated", "grouped"} or None
+    protocol : {"official", "kfold", "repeated", "grouped", "time"} or None
         - "official": the source's own split, one fold.
         - "kfold": `n_folds` folds, stratified for classification.
         - "repeated": `n_repeats` random splits, stratified for classification.
         - "grouped": `n_folds` folds that keep every group (subject, trajectory, molecule) on
           one side, balanced over classes as far as the groups allow.
+        - "time": `n_folds` windows, each learned from all that came before it.
 
         None takes the data set's own default.
     n_folds, n_repeats : int
@@ -63,6 +64,8 @@ def make_folds(
     if name == "grouped":
         groups = _required(dataset.groups, dataset.name, "groups")
         return grouped_kfold(groups, n_folds, labels=labels, seed=seed)
+    if name == "time":
+        return expanding_windows(_required(dataset.times, dataset.name, "column of dates"), n_folds)
     raise ValueError(f"unknown protocol {name!r}; choose one of {', '.join(PROTOCOLS)}.")
 
 
@@ -82,97 +85,44 @@ def official_split(is_test: BoolArray) -> Fold:
     return Fold(np.flatnonzero(~mask), np.flatnonzero(mask))
 
 
-def kfold(
-    n_rows: int, n_folds: int, *, labels: IntArray | None = None, seed: int = 0
-) -> tuple[Fold, ...]:
-    """Cut rows into folds; with labels, every class is spread evenly.
+def expanding_windows(times: FloatArray, n_folds: int) -> tuple[Fold, ...]:
+    """Cut rows into stretches of time, each to be predicted from all before it.
 
-    The folds are those of scikit-learn's ``StratifiedKFold`` (``KFold`` without labels) with
-    ``shuffle=True, random_state=seed``, so that anyone can make them again. The sizes of any two
-    folds differ by at most one, and so do the numbers of members of any class. A class with fewer
-    members than folds is absent from some folds' test parts, and a class with one member is in no
-    training part when its member is tested: that row cannot be classified rightly by any method.
-    Where every class has fewer members than there are folds, the rows are cut without regard to
-    class.
+    The rows in order of time make ``n_folds + 1`` stretches of like size; the first is only ever
+    learned from. Rows of one moment are never parted.
 
     Parameters
     ----------
-    n_rows, n_folds : int
-    labels : int array of shape (n_rows,) or None
-    seed : int
-
-    Returns
-    -------
-    tuple of Fold, length n_folds
-    """
-    _check_folds(n_folds, n_rows, "rows")
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    codes = np.zeros(n_rows, np.int64) if labels is None else np.asarray(labels)
-    largest = np.unique(codes, return_counts=True)[1].max()
-    stratified = labels is not None and largest >= n_folds
-    cut = (StratifiedKFold if stratified else KFold)(n_folds, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():  # classes with fewer members than folds: see above
-        warnings.simplefilter("ignore", UserWarning)
-        return tuple(Fold(train, test) for train, test in cut.split(codes, codes))
-
-
-def grouped_kfold(
-    groups: IntArray, n_folds: int, *, labels: IntArray | None = None, seed: int = 0
-) -> tuple[Fold, ...]:
-    r"""Cut rows into folds that never part a group.
-
-    Groups are placed one by one, the largest first, each in the fold where it adds least to
-
-    .. math:: \sum_{f} \sum_{c} (n_{fc} / n_c)^2,
-
-    the unevenness of the classes c over the folds f (ties: the fold with fewest rows). Without
-    labels all rows count as one class, and only the sizes are evened out.
-
-    Parameters
-    ----------
-    groups : int array of shape (n,)
+    times : array of shape (n,)
     n_folds : int
-        At most the number of distinct groups.
-    labels : int array of shape (n,) or None
-    seed : int
-        Breaks ties between groups of equal size.
+        At most the number of distinct times minus one.
 
     Returns
     -------
     tuple of Fold, length n_folds
     """
-    names, group_of = np.unique(np.asarray(groups), return_inverse=True)
-    _check_folds(n_folds, len(names), "groups")
-    counts = _count_classes(group_of, len(names), labels)
-    placed = _place_groups(counts, n_folds, np.random.default_rng(seed))
-    return _folds_from_assignment(placed[group_of], n_folds)
-
-
-def _count_classes(group_of: IntArray, n_groups: int, labels: IntArray | None) -> IntArray:
-    """Return how many rows of each class each group holds, shape (n_groups, n_classes)."""
-    if labels is None:
-        return np.bincount(group_of, minlength=n_groups)[:, None]
-    classes, codes = np.unique(np.asarray(labels), return_inverse=True)
-    counts = np.zeros((n_groups, len(classes)), dtype=np.int64)
-    np.add.at(counts, (group_of, codes), 1)
-    return counts
-
-
-def _place_groups(counts: IntArray, n_folds: int, rng: np.random.Generator) -> IntArray:
-    sizes = counts.sum(axis=1)
-    shuffled = rng.permutation(len(sizes))
-    order = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
-    weights = 1.0 / counts.sum(axis=0).astype(np.float64) ** 2
-    held = np.zeros((n_folds, counts.shape[1]))
-    placed = np.empty(len(sizes), dtype=np.int64)
-    for group in order:
-        # A group's own square is the same in every fold: only the cross term decides.
-        cost = held @ (weights * counts[group])
-        fold = np.lexsort((held.sum(axis=1), cost))[0]
-        held[fold] += counts[group]
-        placed[group] = fold
-    return placed
+    moments, moment_of = np.unique(np.asarray(times), return_inverse=True)
+    if not 2 <= n_folds < len(moments):
+        raise ValueError(
+            f"cannot make {n_folds} stretches of time after the first from {len(moments)} moments; "
+            f"use 2 to {len(moments) - 1} (n_folds)."
+        )
+    order = np.argsort(moment_of, kind="stable")
+    ends = np.cumsum(np.bincount(moment_of))  # of the rows of each moment
+    wanted = np.arange(1, n_folds + 1) * len(order) / (n_folds + 1)
+    cuts = [int(ends[min(np.searchsorted(ends, each), len(ends) - 2)]) for each in wanted]
+    for i in range(1, n_folds):  # crowded moments must not leave a stretch empty
+        cuts[i] = max(cuts[i], int(ends[np.searchsorted(ends, cuts[i - 1], side="right")]))
+    stops = [*cuts[1:], len(order)]
+    if any(stop <= start for start, stop in zip(cuts, stops, strict=True)):
+        raise ValueError(
+            f"the {len(moments)} moments are too crowded at the end for {n_folds} stretches of "
+            "time; use fewer (n_folds)."
+        )
+    return tuple(
+        Fold(np.sort(order[:start]), np.sort(order[start:stop]))
+        for start, stop in zip(cuts, stops, strict=True)
+    )
 
 
 def random_splits(
@@ -246,12 +196,14 @@ def inner_split(
     test_size: Size = 0.25,
     seed: int = 0,
     groups: IntArray | None = None,
+    times: FloatArray | None = None,
     task: Task = "classification",
 ) -> Fold:
-    """Split a training part once more, to choose parameters (75/25 unless told otherwise).
+    """Split a training part once more, to choose parameters (75/25 by default).
 
     Stratified for classification. With `groups` no group is on both sides; the share is then
-    met as nearly as whole groups allow. Row numbers count within `y`.
+    met as nearly as whole groups allow. With `times` the last rows validate, those of one moment
+    on one side. Row numbers count within `y`.
 
     Parameters
     ----------
@@ -260,6 +212,7 @@ def inner_split(
         Rows (int) or share (float) that validate.
     seed : int
     groups : int array of shape (n,) or None
+    times : array of shape (n,) or None
     task : {"classification", "regression"}
 
     Returns
@@ -269,6 +222,9 @@ def inner_split(
     n_rows = len(y)
     labels = np.asarray(y) if task == "classification" else None
     n_train, n_test = split_sizes(n_rows, None, test_size)
+    if times is not None and len(np.unique(times)) > 1:
+        late = np.asarray(times) >= min(np.sort(times)[n_train], np.max(times))
+        return Fold(np.flatnonzero(~late), np.flatnonzero(late))
     if groups is None:
         return random_splits(n_rows, 1, n_train, n_test, labels=labels, seed=seed)[0]
     n_folds = min(max(2, round(n_rows / n_test)), len(np.unique(groups)))
@@ -301,19 +257,3 @@ def _rows_of(size: int | float, n_rows: int, name: str) -> int:
     if not 0.0 < size < 1.0:
         raise ValueError(f"{name} as a share must lie between 0 and 1, got {size!r}.")
     return min(max(1, floor(size * n_rows + 0.5)), n_rows - 1)
-
-
-def _check_folds(n_folds: int, n_units: int, what: str) -> None:
-    if n_folds < 2:
-        raise ValueError(f"n_folds must be at least 2, got {n_folds}.")
-    if n_folds > n_units:
-        raise ValueError(
-            f"cannot make {n_folds} folds from {n_units} {what}; use at most {n_units} folds."
-        )
-
-
-def _folds_from_assignment(fold_of: IntArray, n_folds: int) -> tuple[Fold, ...]:
-    return tuple(
-        Fold(np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold))
-        for fold in range(n_folds)
-    )

@@ -17,10 +17,10 @@ from vicinal._validation import check_neighbors
 from vicinal.index._inputs import (
     check_queries,
     check_radius,
+    check_unit,
     check_vectors,
-    choose_unit,
-    in_units,
 )
+from vicinal.pairs import in_units
 
 # Squared distances of larger values leave float32; those of values within the usual range, and
 # differences a billionth of them, do not.
@@ -72,7 +72,7 @@ class FaissIndex:
     ) -> None:
         faiss = import_faiss()
         self.vectors = check_vectors(vectors)
-        self.unit = choose_unit(self.vectors, largest=_USUAL_VALUE, least=1 / _LARGEST_VALUE)
+        self.unit = check_unit(self.vectors, largest=_USUAL_VALUE, least=1 / _LARGEST_VALUE)
         self._rows = in_units(self.vectors, self.unit).astype(np.float32, copy=False)
         self.factory = factory
         self.n_jobs = n_jobs

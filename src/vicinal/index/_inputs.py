@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from vicinal._disguises import refuse_long_whole_numbers, refuse_masked
 from vicinal._types import AnyArray, FloatArray
+from vicinal.pairs import BLOCK_SIZE, LARGEST_VALUE, choose_unit, in_units
+from vicinal.rows import refuse_long_whole_numbers, refuse_masked
 
-DEFAULT_BLOCK_SIZE = 1024
-
-# Squares of values up to here, and sums of a million such squares, stay in float64.
-_LARGEST_VALUE = 1e150
 # No distance is farther, but whole numbers may be.
 _ENDLESS = 1e308
 
@@ -28,11 +25,8 @@ def check_vectors(vectors: ArrayLike, name: str = "vectors") -> FloatArray:
     return rows
 
 
-def choose_unit(vectors: FloatArray, *, largest: float = 1e100, least: float = 1e-100) -> float:
-    """Return the power of two in which squared distances are measured.
-
-    1 where the largest value lies within 1/``largest`` and ``largest``, else the power of two next
-    to it: its squares would leave the range of floats, or vanish. Dividing by it rounds nothing.
+def check_unit(vectors: FloatArray, *, largest: float = 1e100, least: float = 1e-100) -> float:
+    """Return the power of two in which squared distances are measured (:func:`choose_unit`).
 
     Raises
     ------
@@ -42,12 +36,10 @@ def choose_unit(vectors: FloatArray, *, largest: float = 1e100, least: float = 1
     """
     sizes = np.maximum(vectors.max(axis=1, initial=0.0), -vectors.min(axis=1, initial=0.0))
     size = float(sizes.max(initial=0.0))
-    if size == 0:
-        return 1.0
     usual = 1 / largest <= size <= largest
-    if not usual or _median(sizes) < least * size:
+    if size and (not usual or _median(sizes) < least * size):
         _refuse_one_extreme(vectors, sizes.astype(np.float64), least)
-    return 1.0 if usual else float(np.ldexp(1.0, np.frexp(size)[1] - 1))
+    return choose_unit(vectors, largest=largest)
 
 
 def _refuse_one_extreme(vectors: FloatArray, sizes: FloatArray, least: float) -> None:
@@ -69,11 +61,6 @@ def _median(values: FloatArray) -> float:
     return float(some[(len(some) - 1) // 2]) if len(some) else np.inf
 
 
-def in_units(rows: FloatArray, unit: float) -> FloatArray:
-    """Return rows divided by a power of two, as they are where it is 1."""
-    return rows if unit == 1.0 else rows.astype(np.float64) / unit
-
-
 def check_queries(queries: ArrayLike, vectors: FloatArray, unit: float = 1.0) -> FloatArray:
     """Return queries in an index's unit; their width must be that of the vectors."""
     rows = in_units(check_vectors(queries, "queries"), unit)
@@ -88,9 +75,9 @@ def check_queries(queries: ArrayLike, vectors: FloatArray, unit: float = 1.0) ->
 
 def refuse_far(values: FloatArray, unit: float) -> None:
     """Refuse queries, in an index's unit, whose squared distances are beyond floats."""
-    if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) > _LARGEST_VALUE:
+    if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) > LARGEST_VALUE:
         raise ValueError(
-            f"queries hold values beyond {_LARGEST_VALUE * unit:g}, so much farther than the "
+            f"queries hold values beyond {LARGEST_VALUE * unit:g}, so much farther than the "
             "indexed vectors that squared distances overflow; check their scale."
         )
 
@@ -98,7 +85,7 @@ def refuse_far(values: FloatArray, unit: float) -> None:
 def check_block_size(block_size: Any) -> int:
     """Return the block size; None is the default of 1,024."""
     if block_size is None:
-        return DEFAULT_BLOCK_SIZE
+        return BLOCK_SIZE
     if (
         isinstance(block_size, bool)
         or not isinstance(block_size, int | np.integer)

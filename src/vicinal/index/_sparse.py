@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from vicinal._disguises import refuse_long_whole_numbers
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.index._inputs import (
     check_block_size,
     check_radius,
+    check_unit,
     check_vectors,
-    choose_unit,
     refuse_far,
 )
+from vicinal.rows import refuse_long_whole_numbers
 
 # Squared distances by norms and products are within this share of the norms of the true ones:
 # sums of up to 2²⁰ products in float64.
@@ -51,7 +51,7 @@ class SparseIndex:
     def __init__(self, vectors: Any, *, block_size: int | None = None) -> None:
         self.vectors = _finite_rows(vectors, "vectors")
         self.block_size = block_size
-        self.unit = choose_unit(self.vectors.data[:, None])
+        self.unit = check_unit(self.vectors.data[:, None])
         self._rows = self.vectors if self.unit == 1.0 else self.vectors / self.unit
         self._norms = _squared_norms(self._rows)
         self._block = check_block_size(block_size)

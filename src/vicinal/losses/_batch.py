@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from vicinal._types import BoolArray, FloatArray, IntArray
+from vicinal.pairs import rounded_squared_distances
 
 # Entries of a block of distances: memory stays bounded whatever the number of references.
 BLOCK_ENTRIES = 1 << 22
@@ -84,14 +85,9 @@ class _Squared:
         references = _to_numpy(batch.references)
         centre = references.mean(axis=0)
         self.queries, self.references = _to_numpy(batch.queries) - centre, references - centre
-        self.norms = [np.einsum("ij,ij->i", part, part) for part in (self.queries, self.references)]
 
     def block(self, rows: slice) -> FloatArray:
-        found: FloatArray = self.queries[rows] @ self.references.T
-        found *= -2
-        found += self.norms[0][rows, None]
-        found += self.norms[1]
-        return np.maximum(found, 0, out=found)
+        return rounded_squared_distances(self.queries[rows], self.references)
 
 
 def distances(distance: Distance, queries: Tensor, references: Tensor) -> Tensor:

@@ -1,10 +1,15 @@
 """Metric learners, and the inference they are built on."""
 
-from vicinal.metric._base import MetricLearner
 from vicinal.metric._relief import ReliefF
-from vicinal.metric.codes import BinaryEncoder, HammingMLNG
 from vicinal.metric.descent import Progress
-from vicinal.metric.gerrymander import MLNG, AsymmetricMLNG, PublishedMLNG, RegressionMLNG
+from vicinal.metric.encoder import BinaryEncoder
+from vicinal.metric.gerrymander import (
+    MLNG,
+    AsymmetricMLNG,
+    HammingMLNG,
+    PublishedMLNG,
+    RegressionMLNG,
+)
 from vicinal.metric.gradients import (
     EGOP,
     EJOP,
@@ -18,6 +23,7 @@ from vicinal.metric.inference import (
     infer_sets,
     most_violating_set,
 )
+from vicinal.metric.learner import MetricLearner
 
 __all__ = [
     "EGOP",

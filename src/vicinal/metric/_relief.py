@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import type_of_target
 
 from vicinal._kernels._kbest import new_scratch
 from vicinal._kernels._lanes import LANES
@@ -15,15 +14,10 @@ from vicinal._kernels._relief import Features, sum_hits_and_misses, sum_joint_di
 from vicinal._kernels._targeted import new_table
 from vicinal._threads import map_blocks, thread_count
 from vicinal._types import AnyArray, BoolArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_choice,
-    check_classification_input,
-    check_components,
-    check_regression_input,
-    check_whole,
-)
-from vicinal.metric._base import MetricLearner
+from vicinal._validation import check_choice, check_components, check_whole
+from vicinal.metric.learner import MetricLearner
+from vicinal.metric.maps import LinearMaps
+from vicinal.rows import Classes, Rows, check_at_least_two_classes, read_rows
 
 _BLOCK = 128
 
@@ -103,6 +97,8 @@ class ReliefF(MetricLearner):
     array([0.14, 0.12, 0.36, 0.38])
     """
 
+    _task = "auto"
+
     def __init__(
         self,
         n_neighbors: int = 10,
@@ -126,40 +122,32 @@ class ReliefF(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: AnyArray, y: AnyArray) -> ReliefF:
-        """Compute the weights.
+    def _read(self, X: AnyArray, y: Any, sample_weight: Any = None, groups: Any = None) -> Rows:
+        return read_rows(self, X, y, task=self.task)
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-            Classes, or numbers.
-        """
-        targets: AnyArray
-        if resolve_task(self.task, y) == "classification":
-            X, self.classes_, targets = check_classification_input(self, X, y)
-            check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the diagonal map of the weights."""
+        width = rows.X.shape[1]
+        if isinstance(rows.target, Classes):
+            check_at_least_two_classes(self, rows.target)
             check_choice("multiclass", self.multiclass, ("joint", "one-versus-all"))
-            joint = self.multiclass == "joint" or len(self.classes_) == 2
+            joint = self.multiclass == "joint" or len(rows.target.names) == 2
             weigh: Callable[..., FloatArray] = relieff_weights if joint else one_versus_all_weights
+            targets: AnyArray = rows.codes
         else:
-            X, targets = check_regression_input(self, X, y)
-            if targets.ndim > 1:
-                raise ValueError("ReliefF takes one target; fit it on each column of y in turn.")
-            weigh = rrelieff_weights
-        kept = check_components(self.n_components, X.shape[1])
+            weigh, targets = rrelieff_weights, rows.values
+        n_components = check_components(self.n_components, width)
         self.feature_weights_ = weigh(
-            X,
+            rows.X,
             targets,
-            self._draw(len(X)),
+            self._draw(rows.n_rows),
             rank_weights(self.n_neighbors, self.sigma),
-            discrete_mask(self.discrete_features, X.shape[1]),
+            discrete_mask(self.discrete_features, width),
             n_jobs=self.n_jobs,
         )
-        components = diagonal_map(self.feature_weights_, kept)
-        self.components_ = components.astype(X.dtype, copy=False)
         self.n_iter_ = 1
-        return self
+        components = diagonal_map(self.feature_weights_, n_components)
+        return LinearMaps(components.astype(rows.X.dtype, copy=False))
 
     def _draw(self, n: int) -> IntArray:
         if self.n_samples is None:
@@ -302,15 +290,6 @@ def discrete_mask(discrete_features: Any, n_features: int) -> BoolArray:
         f"discrete_features must be True, False, a mask of length {n_features} or column numbers, "
         f"got {discrete_features!r}."
     )
-
-
-def resolve_task(task: str, y: AnyArray) -> str:
-    """Return "classification" or "regression"; "auto" looks at the kind of numbers in y."""
-    if task in ("classification", "regression"):
-        return task
-    if task != "auto":
-        raise ValueError(f"task must be 'auto', 'classification' or 'regression', got {task!r}.")
-    return "regression" if type_of_target(y).startswith("continuous") else "classification"
 
 
 def scale_to_unit(values: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """Prediction from neighbours: vote and mean, ties and fallbacks stated."""
 
+from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._local_linear import LocalLinearRegressor
-from vicinal.predict._model_file import check_storable, load_model, read_metadata, save_model
 from vicinal.predict._nearest import NearestNeighbors
 from vicinal.predict._neighbors import KNNClassifier, KNNRegressor
 from vicinal.predict._radius import RadiusClassifier, RadiusRegressor
@@ -12,11 +12,8 @@ __all__ = [
     "KNNRegressor",
     "LocalLinearRegressor",
     "NearestNeighbors",
+    "NeighborsPredictor",
     "RadiusClassifier",
     "RadiusRegressor",
-    "check_storable",
-    "load_model",
-    "read_metadata",
-    "save_model",
     "unseen_class_error",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,22 +13,21 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
-from vicinal._validation import check_neighbors, check_transform_input, take_rows
-from vicinal.index import BinaryIndex, ExactIndex, without_itself
-from vicinal.metric.gradients import CANDIDATES
+from vicinal._validation import check_neighbors
+from vicinal.index import BinaryIndex, without_itself
+from vicinal.metric.learner import maps_of
+from vicinal.metric.maps import CodeMaps
+from vicinal.metric.search import Index, search
 from vicinal.predict._graphs import NeighborGraphs
-from vicinal.predict._sides import (
-    Index,
-    build_index,
-    check_metric,
-    database_side,
-    fit_metric,
-    is_binary,
-    local_ranking,
-    named_metric,
-)
-from vicinal.predict._sides import query_side as map_queries
+from vicinal.predict._sides import build_index, check_metric, fit_metric, named_metric
 from vicinal.predict._weights import SAMPLE_WEIGHT, can_be_routed, counted_rows, weights_for
+from vicinal.rows import (
+    USUAL_NEIGHBORS,
+    Rows,
+    check_transform_input,
+    remember_columns,
+    take_rows,
+)
 
 
 class NeighborsPredictor(NeighborGraphs, BaseEstimator):
@@ -108,7 +108,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
             Of int64 arrays: training rows.
         """
         check_is_fitted(self)
-        reach = getattr(self, "radius", 1.0) if radius is None else radius
+        reach = self._reach if radius is None else radius
         values, indices, indptr = self._within(X, reach)
         found = _as_lists(indices, indptr)
         return (_as_lists(self._as_distances(values), indptr), found) if return_distance else found
@@ -136,8 +136,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         return True
 
     def _usual_neighbors(self) -> int:
-        usual: int = getattr(self, "n_neighbors", 5)
-        return usual
+        return USUAL_NEIGHBORS if self._k is None else self._k
 
     def _check_settings(self, n_rows: int) -> None:
         """Refuse parameters that do not go with so many training rows."""
@@ -147,47 +146,55 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
 
     def _fit_rows(
         self,
+        rows: Rows,
         given: AnyArray,
-        X: AnyArray,
-        y: AnyArray,
-        weights: FloatArray | None,
-        fit_parameters: dict[str, Any],
+        weights: FloatArray | None = None,
+        fit_parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        """Fit the metric, with the parameters meant for it, and index the rows that have weight."""
+        """Fit the metric, with the parameters meant for it, and index the rows that have weight.
+
+        ``given`` is X as the user has it: a frame goes to the metric as it is, with its names.
+        """
         check_metric(self.metric)
-        self.n_samples_fit_ = X.shape[0]
+        remember_columns(self, rows)
+        self.n_samples_fit_ = rows.n_rows
         self._rows, self._weights = counted_rows(weights)
-        # A frame goes to the metric as given, so that the metric learns its column names.
-        X = given if hasattr(given, "columns") and self.metric is not None else X
-        if weights is not None and self._rows is not None:
-            X, y = take_rows(X, self._rows), y[self._rows]
-            fit_parameters = {
-                name: _of_rows(value, self._rows, len(weights))
-                for name, value in fit_parameters.items()
+        parameters = dict(fit_parameters or {})
+        X = given if rows.names is not None and self.metric is not None else rows.X
+        if self._rows is not None:
+            parameters = {
+                name: _of_rows(value, self._rows, rows.n_rows) for name, value in parameters.items()
             }
-        self._check_settings(X.shape[0])
-        metric = named_metric(self.metric, self._task(), getattr(self, "n_neighbors", None))
-        parameters = self._route(metric, fit_parameters)
-        self.metric_ = fit_metric(metric, X, y, getattr(self, "n_neighbors", None), **parameters)
-        self._build_index(X)
+            X, rows = take_rows(X, self._rows), rows.take(self._rows)
+        self._check_settings(rows.n_rows)
+        metric = named_metric(self.metric, self._task(), self._k)
+        y = None if rows.target is None else rows.target.given
+        self.metric_ = fit_metric(metric, X, y, self._k, **self._route(metric, parameters))
+        self._build_index(rows.X)
         self._finish_fit()
 
+    @property
+    def _k(self) -> int | None:
+        """The number of neighbours this predictor is for, where it has one."""
+        return None
+
+    @property
+    def _reach(self) -> float:
+        """The radius this predictor is for; 1 where it has none."""
+        return 1.0
+
     def _build_index(self, X: AnyArray) -> None:
-        rows = database_side(self.metric_, X)
+        maps = maps_of(self.metric_)
         self._index = build_index(
-            rows,
-            self.index,
-            binary=is_binary(self.metric_),
-            block_size=self.block_size,
-            n_jobs=self.n_jobs,
+            maps, X, self.index, block_size=self.block_size, n_jobs=self.n_jobs
         )
-        queries = None if self.metric_ is None else map_queries(self.metric_, X)
-        if queries is None:
+        # Training rows ask from where queries are put; codes by their own bits.
+        if maps.is_symmetric:
             self._queries = None
-            return
-        if isinstance(self._index, BinaryIndex) and queries.dtype.kind == "f":
-            queries = np.packbits(queries > 0, axis=1)  # training rows are asked for by their codes
-        self._queries = None if np.array_equal(queries, rows) else queries
+        elif isinstance(maps, CodeMaps):
+            self._queries = maps.query_codes(X)
+        else:
+            self._queries = maps.queries(X)
 
     def _task(self) -> Task:
         return "regression" if is_regressor(self) else "classification"
@@ -225,10 +232,10 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         return indices if self._rows is None else self._rows[indices]
 
     def _map_queries(self, X: AnyArray) -> AnyArray:
-        checked = check_transform_input(
-            self, X, accept_sparse=self._takes_sparse_rows(), any_scale=True
-        )
-        return map_queries(self.metric_, X if hasattr(X, "columns") and self.metric_ else checked)
+        sparse = self._takes_sparse_rows()
+        plain = self.metric_ is None
+        checked = check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
+        return maps_of(self.metric_).queries(checked)
 
     def _training_queries(self) -> AnyArray:
         if self._queries is not None:
@@ -237,15 +244,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
 
     def _search(self, queries: AnyArray, k: int) -> tuple[AnyArray, IntArray]:
         """Return squared distances (or bits) to the k nearest training rows, and these."""
-        ranking = local_ranking(self.metric_)
-        if ranking is None:
-            return self._index.query(queries, k)
-        if not isinstance(self._index, ExactIndex):
-            raise ValueError(f"a local metric ranks rows of index='exact', not {self.index!r}.")
-        k = check_neighbors(k, len(self._index.vectors))
-        _, near = self._index.query(queries, min(CANDIDATES * k, len(self._index.vectors)))
-        distances, rows = ranking.rank(queries, self._index.vectors, near, k)
-        return distances / self._index.unit**2, rows
+        return search(self._index, maps_of(self.metric_), queries, k)
 
     def _leave_one_out(self, n_neighbors: int) -> tuple[AnyArray, IntArray]:
         queries = self._training_queries()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_choice, check_neighbors, check_positive
 from vicinal.metric.gradients import BATCH_ENTRIES, COMPACT, local_fits, neighbour_weights
-from vicinal.predict._sides import is_binary
+from vicinal.metric.learner import maps_of
+from vicinal.metric.selection import Entry, Score, race
 from vicinal.predict._training_targets import NeighborsRegressor
 
 # What leave-one-out chooses from, and at how many rows it looks.
@@ -96,7 +98,7 @@ class LocalLinearRegressor(NeighborsRegressor):
             check_positive("ridge", self.ridge, zero=True)
 
     def _finish_fit(self) -> None:
-        if is_binary(self.metric_):
+        if maps_of(self.metric_).space == "hamming":
             raise ValueError(
                 "a metric that encodes into bits has no slopes; use KNNRegressor with it."
             )
@@ -108,8 +110,9 @@ class LocalLinearRegressor(NeighborsRegressor):
     def _takes_sparse_rows(self) -> bool:
         return self.metric is not None
 
-    def _usual_neighbors(self) -> int:
-        return self.n_neighbors_
+    @property
+    def _k(self) -> int | None:
+        return vars(self).get("n_neighbors_", self.n_neighbors)
 
     def predict(self, X: AnyArray) -> FloatArray:
         """Return the height of each row's plane, of shape (m,) or (m, n_outputs)."""
@@ -132,13 +135,22 @@ class LocalLinearRegressor(NeighborsRegressor):
         tried = np.unique(np.linspace(0, n - 1, min(n, _TRIED_ROWS)).astype(int))
         queries = np.asarray(self._training_queries()[tried], np.float64)
         squared, indices = self._others(queries, tried, min(counts[-1], n - 1))
-        targets, weights = self._columns()[tried], self._row_weights()[tried, None]
-        errors = {}
-        for k in counts:
-            near = squared[:, :k], indices[:, :k]
-            for ridge, heights in zip(ridges, self._heights(queries, *near, ridges), strict=True):
-                errors[k, ridge] = float(np.mean(weights * (heights - targets) ** 2))
-        return min(errors, key=errors.__getitem__)
+        targets, weights = self._columns()[tried], self._row_weights()[tried]
+        entries = [Entry(f"{k} neighbours", k) for k in counts]
+
+        def play(running: Sequence[Entry[int]], ridges: tuple[float, ...]) -> bool:
+            for entry in running:
+                near = squared[:, : entry.candidate], indices[:, : entry.candidate]
+                heights = self._heights(queries, *near, ridges)
+                losses = [np.sum((height - targets) ** 2, axis=1) for height in heights]
+                entry.scores = [Score(each, weights) for each in losses]
+            return False
+
+        race(entries, [ridges], play, list)
+        scores = {
+            (e.candidate, r): s.mean for e in entries for r, s in zip(ridges, e.scores, strict=True)
+        }
+        return min(scores, key=scores.__getitem__)
 
     def _heights(
         self,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags
 
 from vicinal._types import AnyArray
-from vicinal._validation import check_neighbors, check_plain_input
+from vicinal._validation import check_neighbors
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.rows import read_rows
 
 
 class NearestNeighbors(NeighborsPredictor):
@@ -66,15 +66,23 @@ class NearestNeighbors(NeighborsPredictor):
 
     def fit(self, X: AnyArray, y: Any = None) -> Self:
         """Index the rows; the metric is fitted on them and y unless it is frozen."""
-        rows = check_plain_input(self, X)
         if y is None and self.metric is not None and not isinstance(self.metric, FrozenEstimator):
             raise ValueError(
                 "the metric is learned from targets, and fit was given none: give y, or a fitted "
                 "metric in scikit-learn's FrozenEstimator."
             )
-        targets = np.zeros(rows.shape[0]) if y is None else np.asarray(y)
-        self._fit_rows(X, rows, targets, None, {})
+        rows = read_rows(self, X, y, task=None if y is None else "auto", accept_sparse=True,
+                         any_scale=True)  # fmt: skip
+        self._fit_rows(rows, X)
         return self
+
+    @property
+    def _k(self) -> int:
+        return self.n_neighbors
+
+    @property
+    def _reach(self) -> float:
+        return self.radius
 
     def _check_settings(self, n_rows: int) -> None:
         check_neighbors(self.n_neighbors, max(n_rows, 1))

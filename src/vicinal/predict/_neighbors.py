@@ -32,6 +32,10 @@ class _KNearest(NeighborsPredictor):
         self.block_size = block_size
         self.n_jobs = n_jobs
 
+    @property
+    def _k(self) -> int:
+        return self.n_neighbors
+
     def _check_settings(self, n_rows: int) -> None:
         check_neighbors(self.n_neighbors, n_rows)
         check_weighing(self.weights)

@@ -30,6 +30,10 @@ class _WithinRadius(NeighborsPredictor):
         self.block_size = block_size
         self.n_jobs = n_jobs
 
+    @property
+    def _reach(self) -> float:
+        return self.radius
+
     def _check_settings(self, n_rows: int) -> None:
         check_radius(self.radius)
 

@@ -1,4 +1,4 @@
-"""The two sides of a metric: where it puts database rows and where it puts queries."""
+"""The metric of a predictor: named, checked, fitted; and the index of its rows."""
 
 from __future__ import annotations
 
@@ -14,12 +14,8 @@ from vicinal._types import AnyArray, Task
 from vicinal.index import BinaryIndex, ExactIndex, FaissIndex, SparseIndex
 from vicinal.methods import get_method, make_learner
 from vicinal.metric import MetricLearner
-
-Index = BinaryIndex | ExactIndex | FaissIndex | SparseIndex
-
-# What a metric may offer, the more particular first. Codes are searched by Hamming distance.
-_DATABASE_VERBS = ("encode", "transform")
-_QUERY_VERBS = ("soften_queries", "encode_queries", "encode", "transform_queries", "transform")
+from vicinal.metric.maps import Maps
+from vicinal.metric.search import Index
 
 
 def named_metric(metric: Any, task: Task, n_neighbors: int | None) -> Any:
@@ -32,9 +28,7 @@ def named_metric(metric: Any, task: Task, n_neighbors: int | None) -> Any:
     return make_learner(method, task, k=n_neighbors)
 
 
-def fit_metric(
-    metric: Any, X: AnyArray, y: AnyArray, n_neighbors: int | None, **parameters: Any
-) -> Any:
+def fit_metric(metric: Any, X: AnyArray, y: Any, n_neighbors: int | None, **parameters: Any) -> Any:
     """Return a fitted clone of the metric; None, the Euclidean distance, stays None.
 
     Where a learner's own ``n_neighbors`` is None it learns for the predictor's. A metric in
@@ -84,56 +78,11 @@ def takes_several_targets(metric: Any) -> bool:
     return tags.multi_output or not tags.required
 
 
-def database_side(metric: Any, X: AnyArray) -> AnyArray:
-    """Return database rows mapped by the fitted metric: vectors, or packed codes if it encodes."""
-    return _plain(_map(metric, X, _DATABASE_VERBS))
-
-
-def query_side(metric: Any, X: AnyArray) -> AnyArray:
-    """Return queries mapped by the fitted metric; by the database's map where it has only one."""
-    return _plain(_map(metric, X, _QUERY_VERBS))
-
-
-def _plain(mapped: Any) -> AnyArray:
-    """Return the values of a frame, which ``set_output`` has metrics give."""
-    values: AnyArray = mapped.to_numpy() if hasattr(mapped, "to_numpy") else mapped
-    return values
-
-
-def _map(metric: Any, X: AnyArray, verbs: tuple[str, ...]) -> AnyArray:
-    if metric is None:
-        return X
-    if isinstance(metric, FrozenEstimator):
-        return _map(metric.estimator, X, verbs)
-    if isinstance(metric, Pipeline):  # only its last step knows of queries or codes
-        prepared = metric[:-1].transform(X) if len(metric) > 1 else X
-        last = metric[-1]
-        return prepared if last == "passthrough" else _map(last, prepared, verbs)
-    verb = next(verb for verb in verbs if hasattr(metric, verb))
-    mapped: AnyArray = getattr(metric, verb)(X)
-    return mapped
-
-
-def local_ranking(metric: Any) -> Any:
-    """Return what ranks candidates again where the fitted metric differs by place, else None."""
-    if isinstance(metric, FrozenEstimator):
-        return local_ranking(metric.estimator)
-    learner = last_step(metric)
-    return learner.local_ranking() if getattr(learner, "local", False) else None
-
-
-def is_binary(metric: Any) -> bool:
-    """Return whether the metric gives packed codes rather than vectors."""
-    if isinstance(metric, FrozenEstimator):
-        return is_binary(metric.estimator)
-    learner = last_step(metric)
-    return not isinstance(learner, str) and hasattr(learner, "encode")  # "passthrough" is a text
-
-
 def build_index(
-    rows: AnyArray, kind: str, *, binary: bool, block_size: int | None, n_jobs: int | None
+    maps: Maps, X: AnyArray, kind: str, *, block_size: int | None, n_jobs: int | None
 ) -> Index:
-    """Return the index of the given kind: "exact", "faiss" or "faiss:" and a factory string."""
+    """Return the index of mapped rows: "exact", "faiss" or "faiss:" and a factory string."""
+    rows, binary = maps.database(X), maps.space == "hamming"
     name, _, factory = str(kind).partition(":")
     if not isinstance(kind, str) or name not in ("exact", "faiss") or (factory and name == "exact"):
         raise ValueError(

@@ -10,14 +10,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_classification_input,
-    check_regression_input,
-    check_weights,
-)
 from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._sides import takes_several_targets
 from vicinal.predict._weights import SAMPLE_WEIGHT, row_weights
+from vicinal.rows import check_weights, read_rows
 
 
 class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
@@ -48,21 +44,12 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
         -------
         self
         """
-        rows, self.classes_, self._codes = check_classification_input(
-            self,
-            X,
-            y,
-            accept_sparse=self._takes_sparse_rows(),
-            any_scale=self._searches_only(),
+        rows = read_rows(
+            self, X, y, accept_sparse=self._takes_sparse_rows(), any_scale=self._searches_only()
         )
+        self.classes_, self._codes = rows.classes.names, rows.codes
         weights = row_weights(sample_weight, self.class_weight, self.classes_, self._codes)
-        self._fit_rows(
-            X,
-            rows,
-            self.classes_[self._codes],
-            weights,
-            {SAMPLE_WEIGHT: sample_weight} | fit_parameters,
-        )
+        self._fit_rows(rows, X, weights, {SAMPLE_WEIGHT: sample_weight} | fit_parameters)
         return self
 
     def targets_of(self, indices: AnyArray) -> AnyArray:
@@ -96,17 +83,13 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
         -------
         self
         """
-        rows, self._targets = check_regression_input(
-            self,
-            X,
-            y,
-            accept_sparse=self._takes_sparse_rows(),
+        rows = read_rows(
+            self, X, y, task="regression", several=True, accept_sparse=self._takes_sparse_rows(),
             any_scale=self._searches_only(),
-        )
-        weights = check_weights(sample_weight, rows.shape[0])
-        self._fit_rows(
-            X, rows, self._targets, weights, {SAMPLE_WEIGHT: sample_weight} | fit_parameters
-        )
+        )  # fmt: skip
+        self._targets = rows.values
+        weights = check_weights(sample_weight, rows.n_rows)
+        self._fit_rows(rows, X, weights, {SAMPLE_WEIGHT: sample_weight} | fit_parameters)
         return self
 
     def targets_of(self, indices: AnyArray) -> AnyArray:

@@ -10,7 +10,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import check_positive, check_weights
+from vicinal._validation import check_positive
+from vicinal.rows import check_weights
 
 SAMPLE_WEIGHT = "sample_weight"
 

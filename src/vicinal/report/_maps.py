@@ -9,6 +9,7 @@ import numpy as np
 from scipy.ndimage import uniform_filter
 
 from .._types import AnyArray, FloatArray, IntArray, Task
+from ..pairs import nearest_rows
 from ._numbers import count_of, format_share, format_value, join_words, shorten
 from ._palette import N_STEPS
 from ._records import Exhibit
@@ -22,7 +23,6 @@ _ONE_COMPONENT = "One component only: height means nothing, it spreads the point
 _LAYERS = 6  # classes are painted in turns, so that none covers all others
 # Two rows, or one in two hundred, are few: they do not set the scale.
 _FEW = 2, 200
-_BLOCK = 256
 _CELL = 4  # of the grid on which free places are looked for
 
 
@@ -152,16 +152,9 @@ def agreement(points: FloatArray, key: Key, targets: AnyArray) -> float:
 
 
 def nearest_others(points: FloatArray) -> IntArray:
-    """Return the nearest other point of each of n points, (n,), in blocks: O(n² p) time."""
-    points = points - points.mean(axis=0)
-    half = np.einsum("ij,ij->i", points, points) / 2
-    nearest = np.empty(len(points), dtype=np.int64)
-    for start in range(0, len(points), _BLOCK):
-        rows = np.arange(start, min(start + _BLOCK, len(points)))
-        far = half - points[rows] @ points.T  # half the squared distance, but for the row's own
-        far[rows - start, rows] = np.inf
-        nearest[rows] = far.argmin(axis=1)
-    return nearest
+    """Return the nearest other point of each of n points, (n,), the lowest of equals: O(n² p)."""
+    two = nearest_rows(points, points, 2)
+    return np.where(two[:, 0] == np.arange(len(points)), two[:, 1], two[:, 0])
 
 
 def correlation(first: FloatArray, second: FloatArray) -> float:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from vicinal._disguises import read_numbers, refuse_disguises, refuse_extremes, widen
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import FLOATS
-from vicinal.rivals._labelled import LabelledRows, frame_rows
+from vicinal._validation import read_numbers
+from vicinal.metric.descent import FramedRows, frame_rows
+from vicinal.rows import FLOATS, Classes, Rows, refuse_disguises, refuse_extremes, widen
 
 # Numbers in the differences of drawn pairs, of which learners hold several copies.
 MOST_FEATURES = 2**23
@@ -140,9 +140,10 @@ def tuples_span(tuples: AnyArray) -> FloatArray:
     return np.unique(tuples.reshape(-1, tuples.shape[2]), axis=0)
 
 
-def frame_tuples(tuples: AnyArray) -> tuple[LabelledRows, FloatArray]:
+def frame_tuples(tuples: AnyArray) -> tuple[FramedRows, FloatArray]:
     """Return the distinct rows in a frame, of one class, and the tuples (n, t, r) in it."""
     points = tuples_span(tuples)
-    rows = frame_rows(points, np.zeros(len(points), np.int64))
+    together = Classes(np.zeros(1), np.zeros(len(points), np.int64))
+    rows = frame_rows(Rows(points, together))
     flat = tuples.reshape(-1, tuples.shape[2]).astype(np.float64)
     return rows, rows.frame.enter(flat).reshape(*tuples.shape[:2], -1)

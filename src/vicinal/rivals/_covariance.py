@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from sklearn.utils import Tags
 
-from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import check_plain_dense_input
+from vicinal._types import FloatArray
 from vicinal.metric import MetricLearner
+from vicinal.metric.maps import LinearMaps
 from vicinal.metric.starts import WithinScatter, shrinkage_of, within_scatter
 from vicinal.rivals._lda import check_shrinkage
+from vicinal.rows import Rows
 
 
 class Covariance(MetricLearner):
@@ -55,33 +53,23 @@ class Covariance(MetricLearner):
     1.0
     """
 
+    _task = None
+    _least_rows = 2
+
     def __init__(self, *, shrinkage: str | float = "auto") -> None:
         self.shrinkage = shrinkage
 
-    def fit(self, X: AnyArray, y: Any = None) -> Covariance:
-        """Compute (1).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : ignored
-        """
-        X = check_plain_dense_input(self, X)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1)."""
         formula = check_shrinkage(self.shrinkage)
-        rows = X.astype(np.float64, copy=False)
+        X = rows.X.astype(np.float64, copy=False)
         # A sum of squares of the largest numbers would not be a number itself.
-        size = float(np.abs(rows - rows.mean(axis=0)).max(initial=0.0)) or 1.0
-        scatter = within_scatter(rows / size, np.zeros(len(X), np.int64), X.shape[1])
+        size = float(np.abs(X - X.mean(axis=0)).max(initial=0.0)) or 1.0
+        scatter = within_scatter(X / size, np.zeros(len(X), np.int64), X.shape[1])
         self.shrinkage_ = shrinkage_of(scatter, formula)
         root = inverse_root(scatter, self.shrinkage_, ddof=1) / size
-        self.components_ = root.astype(X.dtype, copy=False)
         self.n_iter_ = 1
-        return self
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        return tags
+        return LinearMaps(root.astype(rows.X.dtype, copy=False))
 
 
 def inverse_root(scatter: WithinScatter, shrinkage: float, *, ddof: int = 0) -> FloatArray:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import check_plain_input, check_transform_input
+from vicinal._types import AnyArray
 from vicinal.metric import MetricLearner
+from vicinal.metric.maps import LinearMaps
+from vicinal.rows import Rows, check_transform_input
+
+
+class IdentityMaps(LinearMaps):
+    """The identity: its matrix for who asks, and rows that no product rounds."""
+
+    def database(self, X: AnyArray) -> AnyArray:
+        """Return the rows as they are, made dense."""
+        return X.toarray() if issparse(X) else X  # type: ignore[attr-defined]
 
 
 class Euclidean(MetricLearner):
@@ -25,19 +33,19 @@ class Euclidean(MetricLearner):
     array([5.])
     """
 
+    _task = None
     _takes_sparse = True
+    _any_scale = True
 
-    def fit(self, X: AnyArray, y: Any = None) -> Euclidean:
-        """Note how many features there are."""
-        X = check_plain_input(self, X)
-        self.components_ = np.eye(X.shape[1], dtype=X.dtype)
-        return self
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the identity."""
+        return LinearMaps(np.eye(rows.X.shape[1], dtype=rows.X.dtype))
 
-    def transform(self, X: AnyArray) -> FloatArray:
-        """Return the rows as they are."""
-        check_is_fitted(self)
-        checked = check_transform_input(self, X, any_scale=True)
-        dense: FloatArray = checked.toarray() if hasattr(checked, "toarray") else checked
-        return dense
+    @property
+    def maps_(self) -> LinearMaps:
+        """The identity."""
+        check_is_fitted(self, "components_")
+        return IdentityMaps(self.components_)
 
-    transform_queries = transform
+    def _check_rows(self, X: AnyArray) -> AnyArray:
+        return check_transform_input(self, X, any_scale=True)

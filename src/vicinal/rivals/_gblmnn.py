@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,23 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._kernels._lmnn import push, target_squared_distances
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_classification_input,
-    check_positive,
-    check_transform_input,
-    check_whole,
-)
+from vicinal._validation import check_positive, check_whole
 from vicinal.metric import MetricLearner
 from vicinal.metric.candidates import order_by_class
 from vicinal.metric.descent import make_frame
-from vicinal.metric.selection import inner_splits
-from vicinal.rivals._impostors import search_pairs
-from vicinal.rivals._labelled import PATIENCE, LabelledRows
+from vicinal.metric.maps import FunctionMaps
+from vicinal.metric.selection import PATIENCE, prediction_losses
+from vicinal.pairs import search_pairs
 from vicinal.rivals._large_margin import pull, target_neighbors
 from vicinal.rivals._lmnn import LMNN
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._trees import Forest, append_tree, no_trees
+from vicinal.rows import USUAL_NEIGHBORS, Classes, Rows, inner_splits
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
@@ -138,16 +132,9 @@ class GBLMNN(MetricLearner):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def fit(self, X: AnyArray, y: AnyArray) -> GBLMNN:
-        """Fit LMNN, then the trees.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> FunctionMaps:
+        """Fit LMNN, then the trees."""
+        X, codes = rows.X, rows.codes
         check_whole("n_trees", self.n_trees)
         check_whole("max_depth", self.max_depth, most=12)
         check_positive("learning_rate", self.learning_rate)
@@ -155,14 +142,14 @@ class GBLMNN(MetricLearner):
         linear = LMNN(
             self.n_neighbors, n_components=self.n_components, regularization=self.regularization,
             random_state=seed, n_jobs=self.n_jobs,
-        ).fit(X, codes)  # fmt: skip
+        ).fit_rows(rows)  # fmt: skip
         frame = make_frame(X)
         self.tree_centre_, self.tree_scale_ = frame.centre, frame.scale
         self.settings_: dict[str, list[float]] = {}
         n_trees = self.n_trees
         with one_blas_thread():
             if self.early_stopping:
-                n_trees = self._choose_trees(X, codes, linear, seed)
+                n_trees = self._choose_trees(rows, linear, seed)
             lines = Lines("GBLMNN", self.verbose, max(1, n_trees))
             boosting = self._boosting(X, codes, linear.components_, seed)
             forest = boosting.run(n_trees, lines)
@@ -170,39 +157,19 @@ class GBLMNN(MetricLearner):
         self.components_ = linear.components_
         self.tree_features_, self.tree_thresholds_ = forest.features, forest.thresholds
         self.tree_leaves_ = forest.leaves
-        return self
+        return self.maps_
 
-    def transform(self, X: AnyArray) -> FloatArray:
-        """Map rows by φ.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n, n_components)
-        """
+    @property
+    def maps_(self) -> FunctionMaps:
+        """φ, for both sides."""
         check_is_fitted(self, "components_")
-        rows = check_transform_input(self, X, accept_sparse=False)
-        mapped: FloatArray = np.ascontiguousarray(rows @ self.components_.T)
+        return FunctionMaps(self._apply)
+
+    def _apply(self, X: AnyArray) -> FloatArray:
+        mapped: FloatArray = np.ascontiguousarray(X @ self.components_.T)
         forest = Forest(self.tree_features_, self.tree_thresholds_, self.tree_leaves_)
-        forest.add_to(mapped, self._standard(rows))
+        forest.add_to(mapped, self._standard(X))
         return mapped
-
-    def transform_queries(self, X: AnyArray) -> FloatArray:
-        """Map queries: the same map as :meth:`transform`."""
-        return np.asarray(self.transform(X))
-
-    def get_metric(self) -> Callable[[AnyArray, AnyArray], float]:
-        """Return the distance ‖φ(x) − φ(z)‖ as a function of two vectors."""
-        check_is_fitted(self, "components_")
-
-        def distance(query: AnyArray, point: AnyArray) -> float:
-            ends = np.asarray(self.transform(np.stack([np.asarray(query), np.asarray(point)])))
-            return float(np.linalg.norm(ends[0] - ends[1]))
-
-        return distance
 
     def _standard(self, X: FloatArray) -> FloatArray:
         largest = np.finfo(np.float32).max  # trees ask only which side of a threshold a value is
@@ -212,32 +179,32 @@ class GBLMNN(MetricLearner):
     def _boosting(self, X: FloatArray, codes: IntArray, L: FloatArray, seed: int) -> Boosting:
         return Boosting(self._standard(X), np.asarray(X @ L.T, np.float64), codes, self, seed)
 
-    def _choose_trees(self, X: FloatArray, codes: IntArray, linear: LMNN, seed: int) -> int:
+    def _choose_trees(self, rows: Rows, linear: LMNN, seed: int) -> int:
         """Return the number of trees that held-out rows are voted on best with."""
-        rows = LabelledRows(X, codes, make_frame(X[:1]))
         for train, held in inner_splits(rows, seed)[:1]:
-            counts = np.bincount(train.labels)
+            counts = np.bincount(train.codes)
             if np.sum(counts > 0) > 1 and counts.max() > 1:
                 curve = self._held_out_curve(train, held, linear)
                 self.settings_ = {"trees": curve}
                 return int(np.argmin(curve))
         return self.n_trees
 
-    def _held_out_curve(self, train: LabelledRows, held: LabelledRows, linear: LMNN) -> list[float]:
+    def _held_out_curve(self, train: Rows, held: Rows, linear: LMNN) -> list[float]:
         """Return the losses of held-out rows after the linear map and each tree of the others."""
-        k = min(self.n_neighbors or 3, train.n_rows - 1)
+        k = min(self.n_neighbors or USUAL_NEIGHBORS, train.n_rows - 1)
         inner = LMNN(
             k, n_components=self.n_components, init=linear.init_.partition(",")[0],
             regularization=self.regularization, max_iter=linear.n_iter_, early_stopping=False,
             random_state=0, n_jobs=self.n_jobs,
-        ).fit(train.X, train.labels)  # fmt: skip
-        boosting = self._boosting(train.X, train.labels, inner.components_, 0)
+        ).fit_rows(train)  # fmt: skip
+        boosting = self._boosting(train.X, train.codes, inner.components_, 0)
         mapped = np.asarray(held.X @ inner.components_.T, np.float64)
-        standard, plain = self._standard(held.X), np.eye(mapped.shape[1])
+        standard = self._standard(held.X)
 
         def score() -> float:
-            voters = replace(train, X=boosting.mapped, labels=boosting.labels)
-            return voters.vote_loss(plain, replace(held, X=mapped), k)
+            voters = Classes(train.classes.names, boosting.labels)
+            losses = prediction_losses(boosting.mapped, mapped, voters, held.classes, k)
+            return float(losses.mean())
 
         curve = [score()]
 
@@ -278,7 +245,7 @@ class Boosting:
         self.labels, self.settings = labels[order], settings
         self.rng = np.random.default_rng(seed)
         self.n_threads = thread_count(settings.n_jobs)
-        k = min(settings.n_neighbors or 3, len(labels) - 1)
+        k = min(settings.n_neighbors or USUAL_NEIGHBORS, len(labels) - 1)
         self.targets = target_neighbors(self.mapped, self.classes, k, self.n_threads)
         self.pairs: list[IntArray] = []
         self.share = 1.0  # of the rows that push, those whose pairs are held

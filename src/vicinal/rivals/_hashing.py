@@ -8,22 +8,20 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_choice,
-    check_classification_input,
-    check_plain_dense_input,
-    check_whole,
-)
-from vicinal.metric.codes import BinaryEncoder, check_bits, query_scale
+from vicinal._validation import check_choice, check_whole
+from vicinal.metric.encoder import BinaryEncoder, check_bits, query_scale
+from vicinal.metric.maps import CodeMaps
+from vicinal.rows import Rows
 
 
 class _LinearEncoder(BinaryEncoder):
     """Signs of A (x − μ)."""
 
+    _task = None
+    _least_rows = 2
     centre_: FloatArray
 
     def _project(self, X: AnyArray) -> FloatArray:
@@ -31,14 +29,10 @@ class _LinearEncoder(BinaryEncoder):
         projected: FloatArray = (X - self.centre_.astype(X.dtype)) @ components.T
         return projected
 
-    def _finish(self, X: AnyArray) -> None:
+    def _finish(self, X: AnyArray) -> CodeMaps:
         self.n_bits_ = len(self.components_)
         self.query_scale_ = query_scale(self._project(X))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        return tags
+        return self.maps_
 
 
 _USUAL_SPREAD = 1e6
@@ -86,15 +80,14 @@ class LSH(_LinearEncoder):
         self.n_bits = n_bits
         self.random_state = random_state
 
-    def fit(self, X: AnyArray, y: Any = None) -> LSH:
-        """Draw the projections for rows X (n, d); y is not looked at."""
-        X = check_plain_dense_input(self, X)
+    def learn(self, rows: Rows) -> CodeMaps:
+        """Draw the projections."""
+        X = rows.X
         random = check_random_state(self.random_state)
         self.centre_ = X.mean(axis=0)
         drawn = random.normal(size=(check_bits(self.n_bits), X.shape[1]))
         self.components_ = drawn.astype(X.dtype)
-        self._finish(X)
-        return self
+        return self._finish(X)
 
 
 class ITQ(_LinearEncoder):
@@ -137,9 +130,9 @@ class ITQ(_LinearEncoder):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: AnyArray, y: Any = None) -> ITQ:
-        """Find the rotation for rows X (n, d); y is not looked at."""
-        X = check_plain_dense_input(self, X)
+    def learn(self, rows: Rows) -> CodeMaps:
+        """Find the rotation."""
+        X = rows.X
         bits = check_bits(self.n_bits)
         self.n_iter_ = check_whole("max_iter", self.max_iter)
         self.centre_ = X.mean(axis=0)
@@ -157,8 +150,7 @@ class ITQ(_LinearEncoder):
             left, _, right = np.linalg.svd(projected.T @ signs)
             rotation = left @ right
         self.components_ = np.ascontiguousarray((rotation.T @ principal).astype(X.dtype))
-        self._finish(X)
-        return self
+        return self._finish(X)
 
 
 class ClassifierCodes(BinaryEncoder):
@@ -208,26 +200,25 @@ class ClassifierCodes(BinaryEncoder):
         self.estimator = estimator
         self.random_state = random_state
 
-    def fit(self, X: AnyArray, y: AnyArray) -> ClassifierCodes:
-        """Fit the classifier on rows X (n, d) with classes y (n,)."""
+    def learn(self, rows: Rows) -> CodeMaps:
+        """Fit the classifier."""
         check_choice("codes", self.codes, ("one-hot", "lsh"))
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+        X = rows.X
         self.n_bits_ = check_bits(self.n_bits)
         if self.codes == "one-hot":
-            self.n_bits_ = -(-len(self.classes_) // 8) * 8
+            self.n_bits_ = -(-len(rows.classes.names) // 8) * 8
         chosen, self._unit = self.estimator, 1.0
         if chosen is None:
             chosen, unit = LogisticRegression(max_iter=1000), spread_unit(X - X.mean(axis=0))
             # Its penalty knows a unit: rows far from it would be all penalty, or none.
             self._unit = 1.0 if 1 / _USUAL_SPREAD <= unit <= _USUAL_SPREAD else unit
-        self.estimator_ = clone(chosen).fit(X / self._unit, self.classes_[codes])
+        self.estimator_ = clone(chosen).fit(X / self._unit, rows.classes.given)
         scores = self._scores(X)
         self._centre = scores.mean(axis=0)
         drawn = check_random_state(self.random_state).normal(size=(self.n_bits_, scores.shape[1]))
         self._projections = drawn
         self.query_scale_ = query_scale(self._project(X))
-        return self
+        return self.maps_
 
     def _scores(self, X: AnyArray) -> FloatArray:
         rows = X / getattr(self, "_unit", 1.0)  # which files of before have not

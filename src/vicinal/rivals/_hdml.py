@@ -22,16 +22,12 @@ from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_auto,
-    check_choice,
-    check_classification_input,
-    check_positive,
-    check_whole,
-)
-from vicinal.metric.codes import BinaryEncoder, Layers, check_bits, query_scale
+from vicinal._validation import check_auto, check_choice, check_positive, check_whole
 from vicinal.metric.descent import STEPS, Adam, Descent
+from vicinal.metric.encoder import BinaryEncoder, check_bits, query_scale
+from vicinal.metric.gerrymander import Layers
+from vicinal.metric.maps import CodeMaps
+from vicinal.rows import Rows
 
 # Rows of a step, the norm of a typical row, and the step relative to the start's weights.
 BATCH, NORM, RATE = 256, 16.0, 0.05
@@ -237,12 +233,11 @@ class HDML(BinaryEncoder):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: AnyArray, y: AnyArray) -> HDML:
-        """Learn the codes of rows X (n, d) with classes y (n,)."""
+    def learn(self, rows: Rows) -> CodeMaps:
+        """Return the codes."""
         check_choice("loss", self.loss, ("triplet", "hinge"))
         check_choice("hash_function", self.hash_function, ("linear", "two-layer"))
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+        X = rows.X
         bits, hidden = check_bits(self.n_bits), check_whole("hidden", self.hidden)
         two = self.hash_function == "two-layer"
         layers = Layers((X.shape[1], hidden, bits) if two else (X.shape[1], bits))
@@ -250,7 +245,7 @@ class HDML(BinaryEncoder):
         size = float(np.sqrt(np.mean(np.sum((X - self._centre) ** 2, axis=1), dtype=np.float64)))
         self._unit = NORM / size if size > 0 else 1.0
         with one_blas_thread():
-            descent = self._descend(X, codes, layers)
+            descent = self._descend(X, rows.codes, layers)
         self._widths, self._parameters = layers.widths, descent.parameters
         self.n_bits_ = bits
         self.__dict__.pop("components_", None)
@@ -258,7 +253,7 @@ class HDML(BinaryEncoder):
             self.components_ = layers.split(descent.parameters)[0][0] * X.dtype.type(self._unit)
         self.query_scale_ = query_scale(self._project(X))
         self.loss_curve_, self.n_iter_ = descent.losses, len(descent.losses)
-        return self
+        return self.maps_
 
     def _descend(self, X: AnyArray, codes: IntArray, layers: Layers) -> Descent:
         seed = check_random_state(self.random_state).randint(2**31 - 1)

@@ -15,17 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from vicinal._kernels._lmnn import name_pairs
-from vicinal._threads import map_blocks
 from vicinal._types import BoolArray, FloatArray, IntArray
-from vicinal.metric.candidates import ClassOrder
+from vicinal.pairs import ClassOrder, search_pairs
 
-# Blocks of products that stay in a core's cache.
-_ROWS, _COLUMNS = 256, 512
 # How much farther than the margin a search looks, in squared distance.
 _REACH = 1.25
 # Search all rows again when more than this share cannot do with the pairs kept.
@@ -33,8 +28,6 @@ _STALE = 0.2
 # Bounding the change of a map costs some p³, a search n² p: with fewer than so many rows for each
 # dimension it is quicker to search.
 _FEW = 5
-# Coordinates whose squares, summed, stay well within float32.
-_LARGEST = 1e16
 
 
 @dataclass(frozen=True)
@@ -134,57 +127,3 @@ class ImpostorSearch:
         needed = np.sqrt(np.maximum(margins, 0.0)) * (1 + 1e-9)
         stale: BoolArray = (needed > floor) & (margins > 0)
         return stale
-
-
-def search_pairs(
-    mapped: FloatArray,
-    classes: ClassOrder,
-    rows: IntArray,
-    squared_reach: FloatArray,
-    n_threads: int = 1,
-) -> Iterator[IntArray]:
-    """Yield int32 arrays (q, 2) of all pairs (i, l) of two classes, ‖z_i − z_l‖² ≤ reach of i.
-
-    Some farther pairs may be among them, by rounding in float32. Memory for a thread is that of
-    the pairs of one block of rows. Time O(len(rows) n p).
-    """
-    # Rows so far out that float32 cannot hold their squares are rare enough to be slow about.
-    dtype: Any = np.float32 if np.abs(mapped).max(initial=0.0) < _LARGEST else np.float64
-    points: FloatArray = np.ascontiguousarray(mapped, dtype=dtype)
-    squared_norms = np.einsum("ij,ij->i", points, points)
-    columns = np.ascontiguousarray(np.column_stack([points, squared_norms]).T)
-    limits = _limits(squared_norms, squared_reach, mapped.shape[1])
-    height = max(8, min(_ROWS, 2**23 // max(1, len(mapped))))
-    blocks = [rows[start : start + height] for start in range(0, len(rows), height)]
-
-    def search_block(block: IntArray) -> IntArray:
-        left = np.column_stack([dtype(-2) * points[block], np.ones(len(block), dtype)])
-        return _search_columns(left, columns, block, classes, limits[block])
-
-    for start in range(0, len(blocks), n_threads):
-        yield from map_blocks(search_block, blocks[start : start + n_threads], n_threads)
-
-
-def _search_columns(
-    left: FloatArray, columns: FloatArray, rows: IntArray, classes: ClassOrder, limits: FloatArray
-) -> IntArray:
-    own_start, own_stop = classes.start[rows], classes.stop[rows]
-    scratch = np.empty((len(rows) * min(_COLUMNS, columns.shape[1]), 2), np.int32)
-    found = []
-    for begin in range(0, columns.shape[1], _COLUMNS):
-        products = left @ columns[:, begin : begin + _COLUMNS]
-        n = name_pairs(products, rows, begin, own_start, own_stop, limits, scratch)
-        found.append(scratch[:n].copy())
-    return np.concatenate(found)
-
-
-def _limits(squared_norms: FloatArray, squared_reach: FloatArray, p: int) -> FloatArray:
-    """Return what ‖z_j‖² − 2 z_i·z_j is, as rounded, at most for all pairs within reach.
-
-    Such a z_j is no longer than ‖z_i‖ + reach, which bounds its rounding.
-    """
-    reach = np.maximum(squared_reach, 0.0)
-    longest = np.sqrt(squared_norms.astype(np.float64)) + np.sqrt(reach)
-    slack = 4 * (p + 8) * np.finfo(squared_norms.dtype).eps * longest**2
-    limits: FloatArray = (reach - squared_norms + slack).astype(squared_norms.dtype)
-    return limits

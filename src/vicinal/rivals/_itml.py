@@ -13,15 +13,12 @@ from sklearn.utils import check_random_state
 from vicinal._kernels._bregman import project_pairs
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_auto,
-    check_choice,
-    check_classification_input,
-    check_positive,
-    check_whole,
-)
+from vicinal._validation import check_auto, check_choice, check_positive, check_whole
 from vicinal.metric import MetricLearner
+from vicinal.metric.descent import FramedRows, frame_rows
+from vicinal.metric.maps import LinearMaps
+from vicinal.metric.selection import choose_by_votes
+from vicinal.pairs import rounded_squared_distances
 from vicinal.rivals._constraints import (
     check_pair_labels,
     check_tuples,
@@ -29,8 +26,8 @@ from vicinal.rivals._constraints import (
     drop_copies,
     frame_tuples,
 )
-from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
 from vicinal.rivals._priors import check_prior, known_prior, prior_matrix
+from vicinal.rows import Rows
 
 # Bounds of the source: percentiles of the distances among rows under the prior.
 PERCENTILES = (5.0, 95.0)
@@ -137,25 +134,16 @@ class ITML(MetricLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray) -> ITML:
-        """Solve (1) for pairs drawn from the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1) for pairs drawn from the classes."""
         self._check()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with one_blas_thread():
-            rows = frame_rows(X, codes)
-            prior, self.gamma_ = self._choose(rows, seed)
-            components = self._learn(rows, (prior, self.gamma_), seed)
+            framed = frame_rows(rows)
+            prior, self.gamma_ = self._choose(framed, seed)
+            components = self._learn(framed, (prior, self.gamma_), seed)
         self.prior_ = prior if isinstance(prior, str) else "array"
-        self.components_ = rows.frame.fold(components).astype(X.dtype, copy=False)
-        return self
+        return framed.frame.maps(components.astype(rows.X.dtype, copy=False))
 
     def fit_pairs(self, pairs: AnyArray, y: AnyArray) -> ITML:
         """Solve (1) for pairs of rows.
@@ -179,10 +167,10 @@ class ITML(MetricLearner):
             components = self._solve(split, prior_matrix(prior, rows), rows.X, self.gamma_)
         self.prior_ = prior if isinstance(prior, str) else "array"
         self.settings_ = {}
-        self.components_ = rows.frame.fold(components).astype(pairs.dtype, copy=False)
+        self._keep(rows.frame.maps(components.astype(pairs.dtype, copy=False)))
         return self
 
-    def _choose(self, rows: LabelledRows, seed: int) -> tuple[Any, float]:
+    def _choose(self, rows: FramedRows, seed: int) -> tuple[Any, float]:
         """Return prior and γ: first the γ that does best with the first prior, then the prior."""
         auto = isinstance(self.prior, str) and self.prior == "auto"
         priors: list[Any] = list(AUTO) if auto else [self.prior]
@@ -214,9 +202,9 @@ class ITML(MetricLearner):
             upper, lower = (check_positive("bounds", bound) for bound in self.bounds)
             check_choice("bounds in ascending order", upper <= lower, (True,))
 
-    def _learn(self, rows: LabelledRows, setting: tuple[Any, float], seed: int) -> FloatArray:
+    def _learn(self, rows: FramedRows, setting: tuple[Any, float], seed: int) -> FloatArray:
         rng = np.random.default_rng([seed, 3])
-        gaps = draw_gaps(rows.X, rows.labels, self.n_constraints, rng)
+        gaps = draw_gaps(rows.X, rows.codes, self.n_constraints, rng)
         return self._solve(gaps, prior_matrix(setting[0], rows), rows.X, setting[1])
 
     def _solve(
@@ -251,9 +239,7 @@ def _warn_of_copies(n_copies: int) -> None:
 def percentile_bounds(mapped: FloatArray, most: int = 1000) -> tuple[float, float]:
     """Return the 5th and 95th percentile of squared distances among (some of) the rows."""
     some = mapped[:: max(1, len(mapped) // most)]
-    squared = np.einsum("ij,ij->i", some, some)
-    distances = squared[:, None] + squared - 2 * some @ some.T
-    above = np.maximum(distances[np.triu_indices(len(some), 1)], 0.0)
+    above = rounded_squared_distances(some, some)[np.triu_indices(len(some), 1)]
     largest = above.max(initial=0.0) or 1.0
     low, high = np.percentile(above, PERCENTILES) if len(above) else (1.0, 1.0)
     return max(float(low), 1e-9 * largest), max(float(high), 1e-9 * largest)

@@ -10,8 +10,9 @@ import numpy as np
 from vicinal._kernels._vote_chance import vote_chances
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_whole
+from vicinal.pairs import Rule
 from vicinal.rivals._nca import NCA
-from vicinal.rivals._soft_neighbors import Rule
+from vicinal.rows import USUAL_NEIGHBORS
 
 
 class KNCA(NCA):
@@ -89,7 +90,7 @@ class KNCA(NCA):
         self.n_neighbors = n_neighbors
 
     def _judges(self) -> int:
-        k = 3 if self.n_neighbors is None else self.n_neighbors
+        k = USUAL_NEIGHBORS if self.n_neighbors is None else self.n_neighbors
         return check_whole("n_neighbors", k, most=100)
 
     def _rule(self, labels: IntArray) -> Rule:

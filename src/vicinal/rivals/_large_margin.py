@@ -12,10 +12,9 @@ from vicinal._kernels._lmnn import push, target_squared_distances
 from vicinal._types import FloatArray, IntArray
 from vicinal.index import ExactIndex, without_itself
 from vicinal.metric.candidates import ClassOrder, order_by_class
-from vicinal.metric.descent import minimise
-from vicinal.metric.starts import Start
+from vicinal.metric.descent import FramedRows, minimise
+from vicinal.metric.starts import Start, start_for
 from vicinal.rivals._impostors import ImpostorSearch
-from vicinal.rivals._labelled import LabelledRows
 
 # Pairs kept between evaluations, eight bytes each; beyond, every evaluation searches anew.
 MOST_PAIRS = 2 * 10**7
@@ -118,7 +117,7 @@ class LargeMarginObjective:
 
 
 def learn_margins(
-    rows: LabelledRows,
+    rows: FramedRows,
     options: MarginOptions,
     listener: Callable[[int, float, FloatArray, int], bool],
 ) -> tuple[FloatArray, list[float]]:
@@ -126,9 +125,9 @@ def learn_margins(
 
     The listener is told of every iteration, and how many terms of the push are above zero.
     """
-    classes = order_by_class(rows.labels)
+    classes = order_by_class(rows.codes)
     X, init = rows.X[classes.order], options.init
-    start = rows.start(init, options.seed) if isinstance(init, Start) else init
+    start = start_for(rows, init, options.seed) if isinstance(init, Start) else init
     k = min(options.n_neighbors, rows.n_rows - 1)
     targets = target_neighbors(X @ start.T, classes, k, options.n_threads)
     if isinstance(init, Start):

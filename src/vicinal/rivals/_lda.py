@@ -6,19 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._types import AnyArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_classification_input,
-    check_components,
-)
+from vicinal._validation import check_components
 from vicinal.metric import MetricLearner
+from vicinal.metric.maps import LinearMaps
 from vicinal.metric.starts import (
     discriminant_map,
     discriminant_ratios,
     shrinkage_of,
     within_scatter,
 )
+from vicinal.rows import Rows
 
 # "auto" is the formula that presumes no distribution of the rows.
 _FORMULAS = {"auto": "ledoit_wolf", "ledoit_wolf": "ledoit_wolf", "oas": "oas"}
@@ -83,27 +80,19 @@ class LDA(MetricLearner):
         self.n_components = n_components
         self.shrinkage = shrinkage
 
-    def fit(self, X: AnyArray, y: AnyArray) -> LDA:
-        """Solve (1).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1)."""
+        X = rows.X
         formula = check_shrinkage(self.shrinkage)
-        most = min(len(self.classes_) - 1, X.shape[1])
+        most = min(len(rows.classes.names) - 1, X.shape[1])
         limit = f"directions min(classes - 1, features) of {type(self).__name__}"
         wanted = check_components(self.n_components, most, limit) or most
-        scatter = within_scatter(X.astype(np.float64, copy=False), codes, X.shape[1])
+        scatter = within_scatter(X.astype(np.float64, copy=False), rows.codes, X.shape[1])
         self.shrinkage_ = shrinkage_of(scatter, formula)
         components = discriminant_map(scatter, wanted, self.shrinkage_)
         self.eigenvalues_ = discriminant_ratios(scatter, components)
-        self.components_ = components.astype(X.dtype, copy=False)
         self.n_iter_ = 1
-        return self
+        return LinearMaps(components.astype(X.dtype, copy=False))
 
 
 def check_shrinkage(shrinkage: Any) -> str | float:

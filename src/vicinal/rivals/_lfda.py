@@ -8,19 +8,16 @@ import numpy as np
 from scipy.linalg import eigh
 
 from vicinal._threads import one_blas_thread
-from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_choice,
-    check_classification_input,
-    check_components,
-    check_whole,
-)
+from vicinal._types import FloatArray, IntArray
+from vicinal._validation import check_choice, check_components, check_whole
 from vicinal.index import ExactIndex
 from vicinal.metric import MetricLearner
+from vicinal.metric.descent import FramedRows, frame_rows
+from vicinal.metric.maps import LinearMaps
 from vicinal.metric.starts import floor_variances, shrinkage_of, within_scatter
-from vicinal.rivals._labelled import LabelledRows, frame_rows
+from vicinal.pairs import distance_blocks
 from vicinal.rivals._lda import check_shrinkage
+from vicinal.rows import Rows
 
 EMBEDDINGS = ("weighted", "orthonormalized", "plain")
 # Products of a block of rows with a class, in numbers.
@@ -97,33 +94,24 @@ class LFDA(MetricLearner):
         self.embedding_type = embedding_type
         self.shrinkage = shrinkage
 
-    def fit(self, X: AnyArray, y: AnyArray) -> LFDA:
-        """Solve (1).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
-        check_components(self.n_components, X.shape[1])
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1)."""
+        check_components(self.n_components, rows.X.shape[1])
         check_choice("embedding_type", self.embedding_type, EMBEDDINGS)
         formula, m = check_shrinkage(self.shrinkage), check_whole("n_neighbors", self.n_neighbors)
         with one_blas_thread():  # or rounding would depend on the number of threads
-            rows = frame_rows(X, codes)
-            within, between = local_scatters(rows.X, codes, m)
-            directions, values, self.shrinkage_ = self._solve(rows, within, between, formula)
-            components = embed(rows.frame.fold(directions), values, self.embedding_type)
+            framed = frame_rows(rows)
+            within, between = local_scatters(framed.X, framed.codes, m)
+            directions, values, self.shrinkage_ = self._solve(framed, within, between, formula)
+            components = embed(framed.frame.fold(directions), values, self.embedding_type)
         self.eigenvalues_ = values
-        self.components_ = components.astype(X.dtype, copy=False)
         self.n_iter_ = 1
-        return self
+        return LinearMaps(components.astype(rows.X.dtype, copy=False))
 
     def _solve(
-        self, rows: LabelledRows, within: FloatArray, between: FloatArray, formula: str | float
+        self, rows: FramedRows, within: FloatArray, between: FloatArray, formula: str | float
     ) -> tuple[FloatArray, FloatArray, float]:
-        scatter = within_scatter(rows.X, rows.labels, len(rows.frame.scale))
+        scatter = within_scatter(rows.X, rows.codes, len(rows.frame.scale))
         gamma = shrinkage_of(scatter, formula)
         mean_variance = np.trace(within) / len(rows.frame.scale)
         shrunk = (1 - gamma) * within + gamma * mean_variance * np.eye(len(within))
@@ -158,16 +146,12 @@ def _local_scatter(rows: FloatArray, n_neighbors: int) -> FloatArray:
     m = min(n_neighbors, n - 1)
     found = ExactIndex(np.ascontiguousarray(rows)).query(np.ascontiguousarray(rows), m + 1)
     scale = np.sqrt(found[0][:, m])
-    squared_norms = np.einsum("ij,ij->i", rows, rows)
-    step = max(1, _BLOCK // n)
     degrees = np.empty(n)
-    for first in range(0, n, step):
-        part = slice(first, min(first + step, n))
-        squared = squared_norms[part, None] + squared_norms - 2 * rows[part] @ rows.T
+    for part, squared in distance_blocks(rows, rows, _BLOCK):
         spread = scale[part, None] * scale
         # Rows with so many copies that their scale is zero are near their copies alone.
         with np.errstate(divide="ignore", invalid="ignore"):
-            affinity = np.exp(-np.maximum(squared, 0.0) / spread)
+            affinity = np.exp(-squared / spread)
         affinity[~(spread > 0)] = 0.0
         degrees[part] = affinity.sum(axis=1)
         scatter -= rows[part].T @ (affinity @ rows)

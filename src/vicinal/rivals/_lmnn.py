@@ -12,19 +12,19 @@ from sklearn.utils import check_random_state
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import (
-    check_at_least_two_classes,
     check_choice,
-    check_classification_input,
     check_components,
-    check_neighbors,
     check_positive,
     check_whole,
 )
 from vicinal.metric import MetricLearner
+from vicinal.metric.descent import FramedRows, frame_rows
+from vicinal.metric.maps import LinearMaps
+from vicinal.metric.selection import choose_by_votes
 from vicinal.metric.starts import Start, check_map
-from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
 from vicinal.rivals._large_margin import MarginOptions, learn_margins
 from vicinal.rivals._progress import Lines
+from vicinal.rows import Rows, usual_neighbors
 
 INITS = ("identity", "pca", "lda")
 # Beyond so many directions L would have millions of entries; FEW are then learned.
@@ -134,24 +134,15 @@ class LMNN(MetricLearner):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def fit(self, X: AnyArray, y: AnyArray) -> LMNN:
-        """Minimise (1).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
-        self._count_skipped(codes)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1)."""
+        self._count_skipped(rows.codes)
         with one_blas_thread():  # or rounding, and with it the result, would depend on threads
-            rows = frame_rows(X, codes)
-            components = self._learn(rows)
-        self.components_ = rows.frame.fold(components).astype(X.dtype, copy=False)
-        return self
+            framed = frame_rows(rows)
+            components = self._learn(framed)
+        return framed.frame.maps(components.astype(rows.X.dtype, copy=False))
 
-    def _learn(self, rows: LabelledRows) -> FloatArray:
+    def _learn(self, rows: FramedRows) -> FloatArray:
         starts = self._starts(rows)
         options = self._options(rows, starts[0])
         self.settings_: dict[str, list[float]] = {}
@@ -181,7 +172,7 @@ class LMNN(MetricLearner):
         self.n_iter_ = max(1, len(self.loss_curve_) - 1)
         return components
 
-    def _starts(self, rows: LabelledRows) -> list[Start | FloatArray]:
+    def _starts(self, rows: FramedRows) -> list[Start | FloatArray]:
         """Return the starts to try."""
         d, width = len(rows.frame.scale), rows.X.shape[1]
         if not isinstance(self.init, str):
@@ -193,16 +184,15 @@ class LMNN(MetricLearner):
             return [Start(self.init, p)]
         return [Start("identity" if p == width else "pca", p), Start("lda", p)]
 
-    def _options(self, rows: LabelledRows, init: Start | FloatArray) -> MarginOptions:
+    def _options(self, rows: FramedRows, init: Start | FloatArray) -> MarginOptions:
         check_choice("early_stopping", self.early_stopping, (True, False))
         if check_positive("regularization", self.regularization) >= 1:
             raise ValueError(
                 f"regularization must lie between 0 and 1, got {self.regularization!r}: it is the "
                 "share of the objective that pushes impostors away."
             )
-        k = 3 if self.n_neighbors is None else self.n_neighbors
         return MarginOptions(
-            n_neighbors=check_neighbors(k, rows.n_rows - 1),
+            n_neighbors=usual_neighbors(self.n_neighbors, rows.n_rows - 1),
             init=init,
             push_weight=float(self.regularization),
             max_iter=check_whole("max_iter", self.max_iter),

@@ -9,20 +9,16 @@ from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_classification_input,
-    check_positive,
-    check_weights,
-    check_whole,
-)
+from vicinal._validation import check_positive, check_whole
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import minimise
+from vicinal.metric.descent import FramedRows, frame_rows, minimise
+from vicinal.metric.maps import LinearMaps
+from vicinal.metric.selection import choose_by_votes
 from vicinal.rivals._constraints import check_tuples, draw_gaps, frame_tuples
 from vicinal.rivals._itml import factor
-from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
 from vicinal.rivals._priors import PRIORS, check_prior, known_prior, prior_matrix
 from vicinal.rivals._progress import Lines
+from vicinal.rows import Rows, check_weights
 
 
 class LSML(MetricLearner):
@@ -97,30 +93,24 @@ class LSML(MetricLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray) -> LSML:
-        """Solve (1) for quadruplets drawn from the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1) for quadruplets drawn from the classes."""
         self._check()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with one_blas_thread():
-            rows = frame_rows(X, codes)
+            framed = frame_rows(rows)
             prior, self.settings_ = self.prior, {}
             if isinstance(prior, str) and prior == "auto":
                 choice = choose_by_votes(
-                    rows, PRIORS, lambda part, prior, _: self._learn(part, prior, seed), seed=seed
+                    framed,
+                    PRIORS,
+                    lambda part, prior, _: self._learn(part, prior, seed),
+                    seed=seed,
                 )
                 prior, self.settings_ = choice.setting, choice.tried
-            components = self._learn(rows, prior, seed)
+            components = self._learn(framed, prior, seed)
         self.prior_ = prior if isinstance(prior, str) else "array"
-        self.components_ = rows.frame.fold(components).astype(X.dtype, copy=False)
-        return self
+        return framed.frame.maps(components.astype(rows.X.dtype, copy=False))
 
     def fit_quadruplets(self, quadruplets: AnyArray, sample_weight: Any = None) -> LSML:
         """Solve (1) for quadruplets of rows.
@@ -142,7 +132,7 @@ class LSML(MetricLearner):
             components = self._solve(near, far, prior_matrix(prior, rows), weights)
         self.prior_ = prior if isinstance(prior, str) else "array"
         self.settings_ = {}
-        self.components_ = rows.frame.fold(components).astype(quadruplets.dtype, copy=False)
+        self._keep(rows.frame.maps(components.astype(quadruplets.dtype, copy=False)))
         return self
 
     def _check(self) -> None:
@@ -153,9 +143,9 @@ class LSML(MetricLearner):
         if self.n_constraints is not None:
             check_whole("n_constraints", self.n_constraints)
 
-    def _learn(self, rows: LabelledRows, prior: Any, seed: int) -> FloatArray:
+    def _learn(self, rows: FramedRows, prior: Any, seed: int) -> FloatArray:
         rng = np.random.default_rng([seed, 3])
-        gaps = draw_gaps(rows.X, rows.labels, self.n_constraints, rng)
+        gaps = draw_gaps(rows.X, rows.codes, self.n_constraints, rng)
         kept = min(map(len, gaps))
         if kept == 0:
             raise ValueError("no class has two rows, so no pair of rows is known to be alike.")

@@ -6,17 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_regression_input,
-)
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import Frame, Listener, make_frame
+from vicinal.metric.descent import FramedRows, Listener, frame_rows
+from vicinal.metric.maps import LinearMaps
+from vicinal.metric.selection import choose_held_out
 from vicinal.metric.starts import principal_map
-from vicinal.rivals._labelled import choose_held_out
+from vicinal.pairs import distance_blocks
 from vicinal.rivals._nca import (
     PERPLEXITY,
     SoftOptions,
@@ -26,7 +24,8 @@ from vicinal.rivals._nca import (
     soft_options,
 )
 from vicinal.rivals._progress import Lines
-from vicinal.rivals._soft_neighbors import pair_distances, scale_to_perplexity
+from vicinal.rivals._soft_neighbors import scale_to_perplexity
+from vicinal.rows import Numbers, Rows
 
 INITS = ("auto", "identity", "pca")
 # Rows up to which all pairs are looked at. Errors of regression are smooth in the map, and worth
@@ -89,6 +88,9 @@ class MLKR(MetricLearner):
     (200, 2)
     """
 
+    _task = "regression"
+    _several_targets = True
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -112,99 +114,65 @@ class MLKR(MetricLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray) -> MLKR:
-        """Minimise (1).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,) or (n, t)
-        """
-        X, y = check_regression_input(self, X, y)
-        if len(X) < 2:
-            raise ValueError(f"MLKR predicts rows by others, but n_samples={len(X)}; give two.")
-        with one_blas_thread():
-            frame = make_frame(X, standardise=False)
-            rows = TargetRows(
-                frame.enter(X.astype(np.float64, copy=False)), scale_targets(y), frame
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1)."""
+        if rows.n_rows < 2:
+            raise ValueError(
+                f"MLKR predicts rows by others, but n_samples={rows.n_rows}; give two."
             )
-            options = soft_options(self, X, rows, INITS, FEW_ROWS)
+        with one_blas_thread():
+            scaled = Numbers(scale_targets(rows.values))
+            framed = frame_rows(replace(rows, target=scaled))
+            options = soft_options(self, rows.X, framed, INITS, FEW_ROWS)
             if isinstance(options.init, str) and options.init == "auto":
-                options = replace(options, init=plain_start(options, rows.X.shape[1]))
-            components = self._learn(rows, options)
-        self.components_ = frame.fold(components).astype(X.dtype, copy=False)
-        return self
+                options = replace(options, init=plain_start(options, framed.X.shape[1]))
+            components = self._learn(framed, options)
+        return framed.frame.maps(components.astype(rows.X.dtype, copy=False))
 
-    def _learn(self, rows: TargetRows, options: SoftOptions) -> FloatArray:
+    def _learn(self, rows: FramedRows, options: SoftOptions) -> FloatArray:
         self.settings_: dict[str, list[float]] = {}
         if self.early_stopping:
             choice = choose_held_out(
                 rows,
                 [options.init],
-                lambda part, _, listener: part.descend(options, listener)[0],
-                TargetRows.error,
+                lambda part, _, listener: descend_kernel(part, options, listener)[0],
+                kernel_errors,
                 seed=options.seed,
             )
             self.settings_ = choice.tried
             options = replace(options, n_stop=choice.n_iter)
         self.solver_ = options.solver
         lines = Lines("MLKR", self.verbose, options.n_stop or options.max_iter)
-        components, self.loss_curve_ = rows.descend(options, lines)
+        components, self.loss_curve_ = descend_kernel(rows, options, lines)
         self.n_iter_ = max(1, len(self.loss_curve_) - (options.solver == "full-batch"))
         return components
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+
+def descend_kernel(
+    rows: FramedRows, options: SoftOptions, listener: Listener
+) -> tuple[FloatArray, list[float]]:
+    """Return the map that (1) leads to, and the losses on the way."""
+    start = options.init
+    if isinstance(start, str):
+        rng = np.random.default_rng(options.seed)
+        p = options.n_components
+        plain = start == "identity"
+        named = rows.frame.plain(p) if plain else principal_map(rows.X, p, rng)
+        start = scale_to_perplexity(named.astype(np.float64), rows.X, PERPLEXITY, options.seed)
+    return descend_softly(rows.X, KernelRegression(rows.values), start, options, listener)
 
 
-@dataclass(frozen=True)
-class TargetRows:
-    """Rows (n, r) in a frame, and what is to be predicted of them, (n, t)."""
+def kernel_errors(train: FramedRows, components: FloatArray, held: FramedRows) -> FloatArray:
+    """Return the squared errors of held-out rows, predicted by kernel regression from others."""
+    predicted = predict_by_kernel(train, components, held.X)
+    errors: FloatArray = np.mean((predicted - held.values) ** 2, axis=1)
+    return errors
 
-    X: FloatArray
-    y: FloatArray
-    frame: Frame
-    labels: None = None
-    groups: None = None
-    weights: None = None
 
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return len(self.y)
-
-    def take(self, rows: IntArray) -> TargetRows:
-        """Return some of the rows."""
-        return replace(self, X=self.X[rows], y=self.y[rows])
-
-    def descend(self, options: SoftOptions, listener: Listener) -> tuple[FloatArray, list[float]]:
-        """Return the map that (1) leads to, and the losses on the way."""
-        start = options.init
-        if isinstance(start, str):
-            rng = np.random.default_rng(options.seed)
-            p = options.n_components
-            plain = start == "identity"
-            named = self.frame.plain(p) if plain else principal_map(self.X, p, rng)
-            start = scale_to_perplexity(named.astype(np.float64), self.X, PERPLEXITY, options.seed)
-        return descend_softly(self.X, KernelRegression(self.y), start, options, listener)
-
-    def error(self, components: FloatArray, held: TargetRows) -> float:
-        """Return the mean squared error on held-out rows, predicted from these."""
-        return float(np.mean((self.predict(components, held.X) - held.y) ** 2))
-
-    def predict(self, components: FloatArray, queries: FloatArray) -> FloatArray:
-        """Return the kernel regression of other rows (m, r) by these."""
-        points, wanted = self.X @ components.T, queries @ components.T
-        others = np.arange(len(queries), len(queries) + len(points))  # none is a query itself
-        step = max(1, 2**20 // len(self.X))
-        parts = []
-        for first in range(0, len(queries), step):
-            some = np.arange(first, min(first + step, len(queries)))
-            squared = pair_distances(wanted[some], points, some, others)
-            parts.append(neighbour_shares(squared) @ self.y)
-        return np.concatenate(parts)
+def predict_by_kernel(rows: FramedRows, components: FloatArray, queries: FloatArray) -> FloatArray:
+    """Return the kernel regression of other rows (m, r) by some rows."""
+    blocks = distance_blocks(queries @ components.T, rows.X @ components.T, 2**20)
+    return np.concatenate([neighbour_shares(squared) @ rows.values for _, squared in blocks])
 
 
 @dataclass(frozen=True)

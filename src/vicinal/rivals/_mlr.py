@@ -11,20 +11,17 @@ from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
-from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_choice,
-    check_classification_input,
-    check_positive,
-    check_whole,
-)
+from vicinal._types import FloatArray
+from vicinal._validation import check_choice, check_positive, check_whole
 from vicinal.metric import MetricLearner
+from vicinal.metric.descent import FramedRows, frame_rows
+from vicinal.metric.maps import LinearMaps
+from vicinal.metric.selection import choose_by_votes
 from vicinal.rivals._itml import factor
-from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._rankings import MEASURES, Cut, violate
 from vicinal.rivals._sampling import sample_rows
+from vicinal.rows import Rows
 
 # Values of C tried on inner splits, for rows whose mean squared distance is 1.
 GRID = (10.0, 100.0, 1000.0)
@@ -113,37 +110,28 @@ class MLR(MetricLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray) -> MLR:
-        """Solve (1).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1)."""
         self._check()
         random = check_random_state(self.random_state)
-        X, codes = self._sample(X, codes, random)
+        sample = self._sample(rows, random)
         seed = int(random.randint(2**31 - 1))
         with one_blas_thread():
-            rows = frame_rows(X, codes)
+            framed = frame_rows(sample)
             costs = list(GRID) if isinstance(self.C, str) else [float(self.C)]
             self.settings_: dict[str, list[float]] = {}
             if len(costs) > 1:
                 choice = choose_by_votes(
-                    rows,
+                    framed,
                     costs,
                     lambda part, cost, _: self._learn(part, cost),
                     n_neighbors=self._k(),
                     seed=seed,
                 )
                 costs, self.settings_ = [choice.setting], choice.tried
-            components = self._learn(rows, costs[0], self.verbose)
-        self.C_, self.n_samples_fit_ = costs[0], len(X)
-        self.components_ = rows.frame.fold(components).astype(X.dtype, copy=False)
-        return self
+            components = self._learn(framed, costs[0], self.verbose)
+        self.C_, self.n_samples_fit_ = costs[0], sample.n_rows
+        return framed.frame.maps(components.astype(rows.X.dtype, copy=False))
 
     def _k(self) -> int:
         return check_whole("n_neighbors", 3 if self.n_neighbors is None else self.n_neighbors)
@@ -157,21 +145,21 @@ class MLR(MetricLearner):
         if self.max_samples is not None:
             check_whole("max_samples", self.max_samples, least=2)
 
-    def _sample(self, X: AnyArray, codes: AnyArray, random: Any) -> tuple[AnyArray, AnyArray]:
-        if self.max_samples is None or len(X) <= self.max_samples:
-            return X, codes
-        rows = sample_rows(codes, self.max_samples, random)
+    def _sample(self, rows: Rows, random: Any) -> Rows:
+        if self.max_samples is None or rows.n_rows <= self.max_samples:
+            return rows
+        some = sample_rows(rows.codes, self.max_samples, random)
         warnings.warn(
-            f"MLR was fitted on a random {len(rows):,} of {len(X):,} rows (max_samples); its cost "
-            "is quadratic in the rows.",
+            f"MLR was fitted on a random {len(some):,} of {rows.n_rows:,} rows (max_samples); its "
+            "cost is quadratic in the rows.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
-        return X[rows], codes[rows]
+        return rows.take(some)
 
-    def _learn(self, rows: LabelledRows, cost: float, verbose: int = 0) -> FloatArray:
+    def _learn(self, rows: FramedRows, cost: float, verbose: int = 0) -> FloatArray:
         size = float(np.sqrt(2 * np.mean(np.einsum("ij,ij->i", rows.X, rows.X)))) or 1.0
-        X, labels = rows.X / size, rows.labels
+        X, labels = rows.X / size, rows.codes
         lines = Lines("MLR", verbose, self.max_iter)
         metric: FloatArray = np.zeros((X.shape[1], X.shape[1]))
         slack = 0.0

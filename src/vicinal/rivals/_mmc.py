@@ -12,19 +12,14 @@ from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_choice,
-    check_classification_input,
-    check_positive,
-    check_whole,
-)
+from vicinal._validation import check_choice, check_positive, check_whole
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import Frame, make_frame, minimise
+from vicinal.metric.descent import Frame, frame_rows, make_frame, minimise
+from vicinal.metric.maps import LinearMaps
 from vicinal.rivals._constraints import check_pair_labels, check_tuples, draw_gaps, tuples_span
 from vicinal.rivals._itml import factor
-from vicinal.rivals._labelled import frame_rows
 from vicinal.rivals._progress import Lines
+from vicinal.rows import Rows
 
 
 class MMC(MetricLearner):
@@ -98,26 +93,20 @@ class MMC(MetricLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray) -> MMC:
-        """Solve (1) for pairs drawn from the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1) for pairs drawn from the classes."""
         self._check()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         with one_blas_thread():
-            rows = frame_rows(X, codes)
-            frame, inside = rows.frame, rows.X
+            framed = frame_rows(rows)
+            frame, inside = framed.frame, framed.X
             if self.diagonal:  # weights are of the features, not of directions of the span
-                frame, inside = flat_frame(frame), flat_frame(frame).enter(X.astype(np.float64))
-            components = self._solve(*draw_gaps(inside, codes, self.n_constraints, rng))
-        self.components_ = frame.fold(components).astype(X.dtype, copy=False)
-        return self
+                frame, inside = (
+                    flat_frame(frame),
+                    flat_frame(frame).enter(rows.X.astype(np.float64)),
+                )
+            components = self._solve(*draw_gaps(inside, rows.codes, self.n_constraints, rng))
+        return frame.maps(components.astype(rows.X.dtype, copy=False))
 
     def fit_pairs(self, pairs: AnyArray, y: AnyArray) -> MMC:
         """Solve (1) for pairs of rows.
@@ -137,7 +126,7 @@ class MMC(MetricLearner):
             ends = frame.enter(pairs.reshape(-1, pairs.shape[2]).astype(np.float64))
             gaps = ends[::2] - ends[1::2]
             components = self._solve(gaps[labels == 1], gaps[labels == -1])
-        self.components_ = frame.fold(components).astype(pairs.dtype, copy=False)
+        self._keep(frame.maps(components.astype(pairs.dtype, copy=False)))
         return self
 
     def _check(self) -> None:

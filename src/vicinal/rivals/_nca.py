@@ -10,26 +10,21 @@ from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_choice,
-    check_classification_input,
-    check_components,
-    check_positive,
-    check_whole,
-)
+from vicinal._validation import check_choice, check_components, check_positive, check_whole
 from vicinal.metric import MetricLearner
-from vicinal.metric.descent import Listener, minimise
-from vicinal.metric.starts import Start, check_map
-from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
+from vicinal.metric.descent import FramedRows, Listener, frame_rows, minimise
+from vicinal.metric.maps import LinearMaps
+from vicinal.metric.selection import choose_by_votes
+from vicinal.metric.starts import Start, check_map, start_for
+from vicinal.pairs import Rule
 from vicinal.rivals._progress import Lines
 from vicinal.rivals._soft_neighbors import (
     AllPairs,
-    Rule,
     SampledPairs,
     descend_sampled,
     scale_to_perplexity,
 )
+from vicinal.rows import USUAL_NEIGHBORS, Rows
 
 INITS = ("auto", "identity", "pca", "lda")
 SOLVERS = ("auto", "full-batch", "mini-batch")
@@ -148,31 +143,22 @@ class NCA(MetricLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray) -> NCA:
-        """Maximise (1).
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1)."""
         with one_blas_thread():  # or rounding, and with it the result, would depend on threads
-            rows = frame_rows(X, codes)
-            options = soft_options(self, X, rows, INITS, FEW_ROWS)
-            components = self._learn(rows, options)
-        self.components_ = rows.frame.fold(components).astype(X.dtype, copy=False)
-        return self
+            framed = frame_rows(rows)
+            options = soft_options(self, rows.X, framed, INITS, FEW_ROWS)
+            components = self._learn(framed, options)
+        return framed.frame.maps(components.astype(rows.X.dtype, copy=False))
 
     def _rule(self, labels: IntArray) -> Rule:
         return SameClass(labels)
 
     def _judges(self) -> int:
         """How many neighbours vote on held-out rows."""
-        return 3
+        return USUAL_NEIGHBORS
 
-    def _learn(self, rows: LabelledRows, options: SoftOptions) -> FloatArray:
+    def _learn(self, rows: FramedRows, options: SoftOptions) -> FloatArray:
         self.settings_: dict[str, list[float]] = {}
         inits = starts_of(options, rows)
         if self.early_stopping or len(inits) > 1:
@@ -196,10 +182,10 @@ class NCA(MetricLearner):
         return components
 
     def _descend(
-        self, rows: LabelledRows, options: SoftOptions, listener: Listener
+        self, rows: FramedRows, options: SoftOptions, listener: Listener
     ) -> tuple[FloatArray, list[float]]:
         start = soft_start(rows, options)
-        return descend_softly(rows.X, self._rule(rows.labels), start, options, listener)
+        return descend_softly(rows.X, self._rule(rows.codes), start, options, listener)
 
 
 @dataclass(frozen=True)
@@ -259,7 +245,7 @@ def soft_options(
     )
 
 
-def starts_of(options: SoftOptions, rows: LabelledRows) -> list[Any]:
+def starts_of(options: SoftOptions, rows: FramedRows) -> list[Any]:
     """Return the starts to try."""
     if not isinstance(options.init, str) or options.init != "auto":
         return [options.init]
@@ -271,11 +257,11 @@ def plain_start(options: SoftOptions, width: int) -> str:
     return "identity" if options.n_components == width else "pca"
 
 
-def soft_start(rows: LabelledRows, options: SoftOptions) -> FloatArray:
+def soft_start(rows: FramedRows, options: SoftOptions) -> FloatArray:
     """Return a start (p, r) for the rows, at the scale at which they see a few neighbours."""
     if not isinstance(options.init, str):
         return options.init
-    start = rows.start(Start(options.init, options.n_components), options.seed)
+    start = start_for(rows, Start(options.init, options.n_components), options.seed)
     return scale_to_perplexity(start, rows.X, PERPLEXITY, options.seed)
 
 

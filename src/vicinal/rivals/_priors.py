@@ -9,8 +9,8 @@ from scipy.linalg import eigh
 
 from vicinal._types import FloatArray
 from vicinal._validation import check_choice
+from vicinal.metric.descent import FramedRows
 from vicinal.metric.starts import discriminant_map, within_scatter
-from vicinal.rivals._labelled import LabelledRows
 
 PRIORS = ("identity", "covariance", "within")
 SHRINKAGE = "ledoit_wolf"
@@ -39,13 +39,13 @@ def known_prior(prior: Any) -> Any:
     return "identity" if isinstance(prior, str) and prior == "auto" else prior
 
 
-def prior_matrix(prior: Any, rows: LabelledRows) -> FloatArray:
+def prior_matrix(prior: Any, rows: FramedRows) -> FloatArray:
     """Return L (r, r) of the prior M₀ = LᵀL in the frame of some rows.
 
     Parameters
     ----------
     prior : "identity", "covariance", "within" or ndarray of shape (d, d)
-    rows : LabelledRows
+    rows : FramedRows
         In a frame of one scale.
     """
     if not isinstance(prior, str):
@@ -54,12 +54,12 @@ def prior_matrix(prior: Any, rows: LabelledRows) -> FloatArray:
     if prior == "identity":
         return rows.frame.plain(width).astype(np.float64)
     together = np.zeros(rows.n_rows, np.int64)
-    codes = rows.labels if prior == "within" else together
+    codes = rows.codes if prior == "within" else together
     scatter = within_scatter(rows.X, codes, len(rows.frame.scale))
     return discriminant_map(scatter, width, SHRINKAGE)
 
 
-def _given(matrix: FloatArray, rows: LabelledRows) -> FloatArray:
+def _given(matrix: FloatArray, rows: FramedRows) -> FloatArray:
     if len(matrix) != len(rows.frame.scale):
         raise ValueError(
             f"prior is of {len(matrix)} features, but the rows have {len(rows.frame.scale)}."

@@ -7,17 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from vicinal._disguises import refuse_masked
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_classification_input,
-    check_components,
-    check_plain_dense_input,
-)
+from vicinal._validation import check_components
 from vicinal.metric import MetricLearner
+from vicinal.metric.maps import LinearMaps
 from vicinal.metric.starts import floor_variances, shrinkage_of, within_scatter
 from vicinal.rivals._lda import check_shrinkage
+from vicinal.rows import Rows, read_rows, refuse_masked, remember_columns
 
 
 class RCA(MetricLearner):
@@ -71,17 +67,9 @@ class RCA(MetricLearner):
         self.n_components = n_components
         self.shrinkage = shrinkage
 
-    def fit(self, X: AnyArray, y: AnyArray) -> RCA:
-        """Solve (1), every class one chunklet.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
-        return self._learn(X, codes)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1), every class one chunklet."""
+        return self._solve(rows.X, rows.codes)
 
     def fit_chunks(self, X: AnyArray, chunks: AnyArray) -> RCA:
         """Solve (1) for chunklets.
@@ -92,10 +80,13 @@ class RCA(MetricLearner):
         chunks : int array-like of shape (n,)
             The number of each row's chunklet; negative where the row is in none.
         """
-        X = check_plain_dense_input(self, X)
-        return self._learn(X, check_chunks(chunks, len(X)))
+        rows = read_rows(self, X, task=None, least_rows=2)
+        remember_columns(self, rows)
+        self.feature_spread_ = rows.spread
+        self._keep(self._solve(rows.X, check_chunks(chunks, rows.n_rows)))
+        return self
 
-    def _learn(self, X: FloatArray, chunks: IntArray) -> RCA:
+    def _solve(self, X: FloatArray, chunks: IntArray) -> LinearMaps:
         formula = check_shrinkage(self.shrinkage)
         check_components(self.n_components, X.shape[1])
         rows = X.astype(np.float64, copy=False)
@@ -103,9 +94,8 @@ class RCA(MetricLearner):
         components, self.eigenvalues_, self.shrinkage_ = relevant_components(
             rows / size, chunks, self.n_components, formula
         )
-        self.components_ = (components / size).astype(X.dtype, copy=False)
         self.n_iter_ = 1
-        return self
+        return LinearMaps((components / size).astype(X.dtype, copy=False))
 
 
 def check_chunks(chunks: Any, n_rows: int) -> IntArray:

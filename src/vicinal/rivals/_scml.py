@@ -11,20 +11,17 @@ from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_classification_input,
-    check_positive,
-    check_whole,
-)
+from vicinal._validation import check_positive, check_whole
 from vicinal.metric import MetricLearner
 from vicinal.metric.candidates import SEARCHES, choose_search, order_by_class
-from vicinal.metric.descent import Frame
+from vicinal.metric.descent import Frame, FramedRows, frame_rows
+from vicinal.metric.maps import LinearMaps
+from vicinal.metric.selection import choose_by_votes
 from vicinal.metric.starts import discriminant_map, within_scatter
 from vicinal.rivals._constraints import check_tuples, draw_triplets, frame_tuples
 from vicinal.rivals._itml import factor
-from vicinal.rivals._labelled import LabelledRows, choose_by_votes, frame_rows
 from vicinal.rivals._progress import Lines
+from vicinal.rows import USUAL_NEIGHBORS, Rows, as_classes
 
 # Rows of each class about a centre that its discriminants are computed from, at two scales.
 NEAR = (20, 100)
@@ -109,34 +106,25 @@ class SCML(MetricLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray) -> SCML:
-        """Minimise (1) for triplets of near rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1) for triplets of near rows."""
         seed = self._check()
         with one_blas_thread():
-            rows = frame_rows(X, codes)
+            framed = frame_rows(rows)
             betas = list(GRID) if isinstance(self.regularization, str) else [self.regularization]
             self.settings_: dict[str, list[float]] = {}
             if len(betas) > 1:
                 choice = choose_by_votes(
-                    rows,
+                    framed,
                     betas,
                     lambda part, beta, _: self._learn(part, beta, seed),
                     n_neighbors=self._k(),
                     seed=seed,
                 )
                 betas, self.settings_ = [choice.setting], choice.tried
-            components = self._learn(rows, float(betas[0]), seed, self.verbose)
+            components = self._learn(framed, float(betas[0]), seed, self.verbose)
         self.regularization_ = float(betas[0])
-        self.components_ = rows.frame.fold(components).astype(X.dtype, copy=False)
-        return self
+        return framed.frame.maps(components.astype(rows.X.dtype, copy=False))
 
     def fit_triplets(self, triplets: AnyArray) -> SCML:
         """Minimise (1) for triplets of rows.
@@ -160,11 +148,12 @@ class SCML(MetricLearner):
             numbers = np.arange(3 * len(ends)).reshape(-1, 3)
             known = Triplets(ends.reshape(-1, ends.shape[2]), numbers)
             components = self._weigh(basis, known, self.regularization_, rng, self.verbose)
-        self.components_ = rows.frame.fold(components).astype(triplets.dtype, copy=False)
+        self._keep(rows.frame.maps(components.astype(triplets.dtype, copy=False)))
         return self
 
     def _k(self) -> int:
-        return check_whole("n_neighbors", 3 if self.n_neighbors is None else self.n_neighbors)
+        k = USUAL_NEIGHBORS if self.n_neighbors is None else self.n_neighbors
+        return check_whole("n_neighbors", k)
 
     def _check(self) -> int:
         check_whole("n_basis", self.n_basis)
@@ -185,7 +174,7 @@ class SCML(MetricLearner):
             )
         return frame.unfold(basis)
 
-    def _learn(self, rows: LabelledRows, beta: float, seed: int, verbose: int = 0) -> FloatArray:
+    def _learn(self, rows: FramedRows, beta: float, seed: int, verbose: int = 0) -> FloatArray:
         rng = np.random.default_rng([seed, 4])
         basis = self._given_basis(rows.frame)
         if basis is None:
@@ -234,15 +223,15 @@ def local_discriminants(
     X: AnyArray, codes: IntArray, n_basis: int, random_state: Any = None
 ) -> FloatArray:
     """Return unit directions (n_basis, d) of rows (n, d) as :class:`~vicinal.SCML` draws them."""
-    rows = frame_rows(np.asarray(X), codes)
+    rows = frame_rows(Rows(np.asarray(X), as_classes(np.asarray(codes))))
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     basis = rows.frame.fold(discriminant_basis(rows, n_basis, rng))
     return basis / np.linalg.norm(basis, axis=1, keepdims=True)
 
 
-def discriminant_basis(rows: LabelledRows, n_basis: int, rng: np.random.Generator) -> FloatArray:
+def discriminant_basis(rows: FramedRows, n_basis: int, rng: np.random.Generator) -> FloatArray:
     """Return unit directions (n_basis, r): discriminants of rows near the centres of clusters."""
-    n_classes = int(rows.labels.max()) + 1
+    n_classes = int(rows.codes.max()) + 1
     each = max(1, min(n_classes - 1, rows.X.shape[1]))
     n_clusters = max(1, min(-(-n_basis // (each * len(NEAR))), rows.n_rows // 2))
     model = MiniBatchKMeans(n_clusters, n_init=1, random_state=int(rng.integers(2**31)))
@@ -252,8 +241,8 @@ def discriminant_basis(rows: LabelledRows, n_basis: int, rng: np.random.Generato
     for centre in centres:
         order = np.argsort(squared_norms - 2 * rows.X @ centre, kind="stable")
         for near in NEAR:
-            chosen = _first_of_each(order, rows.labels, near)
-            codes = np.unique(rows.labels[chosen], return_inverse=True)[1].reshape(-1)
+            chosen = _first_of_each(order, rows.codes, near)
+            codes = np.unique(rows.codes[chosen], return_inverse=True)[1].reshape(-1)
             scatter = within_scatter(rows.X[chosen], codes, len(rows.frame.scale))
             found.append(discriminant_map(scatter, min(each, int(codes.max()) or 1), "ledoit_wolf"))
     basis = np.concatenate(found)[:n_basis]
@@ -281,11 +270,9 @@ def difference_basis(
     return np.concatenate([gaps[chosen], gaps[len(gaps) - axes :]])
 
 
-def near_triplets(
-    rows: LabelledRows, k: int, n_impostors: int, rng: np.random.Generator
-) -> IntArray:
+def near_triplets(rows: FramedRows, k: int, n_impostors: int, rng: np.random.Generator) -> IntArray:
     """Return triplets of rows, one of their k targets and one of their nearest impostors."""
-    classes = order_by_class(rows.labels)
+    classes = order_by_class(rows.codes)
     mapped = np.ascontiguousarray(rows.X[classes.order], dtype=np.float32)
     m = min(n_impostors, rows.n_rows - 1)
     search = SEARCHES[choose_search(rows.n_rows)]

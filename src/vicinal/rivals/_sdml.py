@@ -13,18 +13,13 @@ from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_auto,
-    check_choice,
-    check_classification_input,
-    check_positive,
-    check_whole,
-)
+from vicinal._validation import check_auto, check_choice, check_positive, check_whole
 from vicinal.metric import MetricLearner
+from vicinal.metric.maps import LinearMaps
 from vicinal.rivals._constraints import check_pair_labels, check_tuples, draw_gaps, tuples_span
 from vicinal.rivals._covariance import inverse_root
 from vicinal.rivals._itml import factor
+from vicinal.rows import Rows
 
 PRIORS = ("identity", "covariance")
 # Beyond so many features the lasso takes hours.
@@ -106,20 +101,13 @@ class SDML(MetricLearner):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray) -> SDML:
-        """Solve (1) for pairs drawn from the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,)
-        """
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
-        self._check(X.shape[1])
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map of (1) for pairs drawn from the classes."""
+        self._check(rows.X.shape[1])
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        rows = X.astype(np.float64, copy=False)
-        return self._learn(*draw_gaps(rows, codes, self.n_constraints, rng), rows, X.dtype)
+        X = rows.X.astype(np.float64, copy=False)
+        gaps = draw_gaps(X, rows.codes, self.n_constraints, rng)
+        return self._solve(*gaps, X, rows.X.dtype)
 
     def fit_pairs(self, pairs: AnyArray, y: AnyArray) -> SDML:
         """Solve (1) for pairs of rows.
@@ -135,7 +123,8 @@ class SDML(MetricLearner):
         self._check(pairs.shape[2])
         gaps = (pairs[:, 0] - pairs[:, 1]).astype(np.float64)
         points = tuples_span(pairs).astype(np.float64)
-        return self._learn(gaps[labels == 1], gaps[labels == -1], points, pairs.dtype)
+        self._keep(self._solve(gaps[labels == 1], gaps[labels == -1], points, pairs.dtype))
+        return self
 
     def _check(self, n_features: int) -> None:
         check_choice("prior", self.prior, PRIORS)
@@ -149,7 +138,9 @@ class SDML(MetricLearner):
                 "use RCA or LFDA."
             )
 
-    def _learn(self, near: FloatArray, far: FloatArray, points: FloatArray, dtype: Any) -> SDML:
+    def _solve(
+        self, near: FloatArray, far: FloatArray, points: FloatArray, dtype: Any
+    ) -> LinearMaps:
         with one_blas_thread():
             scale = points.std(axis=0)
             scale[~(scale > 1e-12 * np.abs(points).max(axis=0))] = 1.0
@@ -161,8 +152,7 @@ class SDML(MetricLearner):
             metric, self.n_iter_ = solve_lasso(
                 (bent + bent.T) / 2, float(self.sparsity), self.max_iter, float(self.tol)
             )
-            self.components_ = (factor(metric) / scale).astype(dtype, copy=False)
-        return self
+            return LinearMaps((factor(metric) / scale).astype(dtype, copy=False))
 
     def _choose_balance(self, inverse: FloatArray, scatter: FloatArray) -> float:
         largest = largest_balance(inverse, scatter)

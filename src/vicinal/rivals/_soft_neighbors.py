@@ -1,93 +1,21 @@
-"""Losses of neighbours chosen softly: a weight for every pair of rows, made a block at a time.
+"""Descent on losses of neighbours chosen softly, over all pairs of rows or over some drawn.
 
-NCA, its variant for k neighbours and kernel regression all look at the squared distances D_ij of
-mapped rows z = A x and differ only in the loss they make of a row of D. A *rule* returns each
-row's loss and its derivatives W_ij by D_ij; the gradient by A then is
-
-    2 Σ_ij W_ij (z_i − z_j)(x_i − x_j)ᵀ = 2 Fᵀ X,   F_i = Σ_j (W_ij + W_ji)(z_i − z_j),        (1)
-
-three products a block, and no matrix of all pairs is held.
+NCA, its variant for k neighbours and kernel regression differ only in their *rule*, the loss they
+make of a row of squared distances (``pairs``).
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from vicinal._types import FloatArray, IntArray
 from vicinal.metric.descent import Adam, Descent, Listener
+from vicinal.pairs import Rule, pair_distances, soft_loss
 
-# Numbers in a block of squared distances: what stays near a core while it is worked on.
-BLOCK = 2**19
 # Rows whose neighbours say how far a start looks.
 PROBES, PROBED = 256, 4096
-
-
-class Rule(Protocol):
-    """What is lost by rows that choose neighbours by their squared distances."""
-
-    def __call__(
-        self, squared_distances: FloatArray, queries: IntArray, references: IntArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return losses (b,) and their derivatives (b, m) by squared distances (b, m).
-
-        A distance of inf is a row's own: it is not a neighbour. The array may be overwritten.
-        """
-
-
-def pair_distances(
-    wanted: FloatArray, points: FloatArray, queries: IntArray, references: IntArray
-) -> FloatArray:
-    """Return squared distances (b, m) of mapped rows, inf where a row meets itself.
-
-    ``queries`` (b,) and ``references`` (m,), which ascend, are the numbers of the rows whose maps
-    are ``wanted`` (b, p) and ``points`` (m, p).
-    """
-    squared: FloatArray = wanted @ points.T
-    squared *= -2
-    squared += np.einsum("ij,ij->i", points, points)
-    squared += np.einsum("ij,ij->i", wanted, wanted)[:, None]
-    np.maximum(squared, 0, out=squared)
-    place = np.searchsorted(references, queries)
-    itself = np.flatnonzero(references[np.minimum(place, len(references) - 1)] == queries)
-    squared[itself, place[itself]] = np.inf
-    return squared
-
-
-def soft_loss(
-    rule: Rule, X: FloatArray, components: FloatArray, queries: IntArray, references: IntArray
-) -> tuple[float, FloatArray]:
-    """Return the summed loss of some rows that choose among others, and (1).
-
-    Rows that are neither cost nothing.
-
-    Parameters
-    ----------
-    rule : Rule
-    X : ndarray of shape (n, d)
-        About its mean.
-    components : ndarray of shape (p, d)
-    queries : int ndarray of shape (b,)
-    references : int ndarray of shape (m,)
-        Ascending.
-    """
-    known = X[references]
-    points = known @ components.T
-    pulled, degrees = np.zeros_like(points), np.zeros(len(points), X.dtype)
-    gradient, loss = np.zeros((len(components), X.shape[1]), X.dtype), 0.0
-    step = max(1, BLOCK // len(references))
-    for first in range(0, len(queries), step):
-        rows = queries[first : first + step]
-        asked = X[rows]
-        wanted = asked @ components.T
-        losses, weights = rule(pair_distances(wanted, points, rows, references), rows, references)
-        loss += float(losses.sum(dtype=np.float64))
-        gradient += (weights.sum(axis=1)[:, None] * wanted - weights @ points).T @ asked
-        degrees += weights.sum(axis=0)
-        pulled -= weights.T @ wanted
-    gradient += (pulled + degrees[:, None] * points).T @ known
-    return loss, 2 * gradient
 
 
 class AllPairs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,7 @@ class RunFolder:
 
     def __exit__(self, *exception: object) -> None:
         self._journal.close()
+        _drop_pieces(self.path)
         os.close(self._lock)
 
     def add(self, records: Iterable[Record]) -> None:
@@ -140,6 +141,13 @@ def _take_lock(path: Path) -> int:
     except (ImportError, OSError):  # a system without locks: two writers are the user's care
         pass
     return file
+
+
+def _drop_pieces(path: Path) -> None:
+    """Remove what a process that was killed has written half; nobody else writes by now."""
+    for piece in path.glob(".*.part"):
+        with suppress(OSError):
+            piece.unlink()
 
 
 def _forget(path: Path) -> None:

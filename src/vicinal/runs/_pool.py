@@ -72,6 +72,10 @@ def ask(workers: Workers, request: dict[str, Any]) -> dict[str, Any]:
     return end.reply
 
 
+# Seconds in which a process that has closed its pipe is gone, on a busy machine too.
+ENDING = 5.0
+
+
 class Crash(Exception):
     """The worker died over a request."""
 
@@ -123,8 +127,11 @@ class Worker:
 
     def _bury(self, process: subprocess.Popen[str]) -> str:
         """Forget a dead process and return what it died of."""
-        process.kill()  # it may have closed its pipe and lived on
-        code = process.wait()
+        try:  # one that ends by itself has closed its pipe a moment before it is gone
+            code = process.wait(timeout=ENDING)
+        except subprocess.TimeoutExpired:
+            process.kill()  # it closed its pipe and lived on
+            code = process.wait()
         self._drain.join(timeout=5)
         for pipe in (process.stdin, process.stdout, process.stderr):
             with suppress(OSError, AttributeError):  # what was unsent has nowhere to go

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import feature_spread
 from vicinal.metric.gradients import mergeable
 from vicinal.metric.gradients.mergeable import Estimate
+from vicinal.rows import feature_spread
 
 # Distinct targets that are told apart; more are a quantity.
 MOST_DISTINCT = 10_000

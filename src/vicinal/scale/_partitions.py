@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from vicinal._types import FloatArray
-from vicinal._validation import check_target_input, check_whole
+from vicinal._validation import check_whole
 from vicinal.combine import (
     AutoMetric,
     MeanMetric,
@@ -28,9 +28,10 @@ from vicinal.combine import (
     mean_map,
     near_squared_distance,
     prepare_member,
-    read_target,
+    task_of,
 )
 from vicinal.metric.gradients.mergeable import GradientMetric, merge_all
+from vicinal.rows import Classes, Rows, read_target
 from vicinal.scale._chunk_sums import Census, as_rows, as_vector, take_census
 from vicinal.scale._dask import (
     Chunks,
@@ -72,15 +73,16 @@ def fit_part(X: Any, y: Any, number: int, members: Sequence[Any]) -> PartFit:
         return PartFit(refusal=str(error))
     if not census.n_rows:
         return PartFit(census)
-    rows, targets = as_rows(X), as_vector(y)
+    rows = as_rows(X)
     try:
-        fits = [fit_member(member, rows, targets) for member in members]
+        target = read_target(as_vector(y), task_of(members[0]))
+        fits = [fit_member(member, Rows(rows, target)) for member in members]
         maps = tuple(linear_map(fit) for fit in fits)
     except ValueError as error:
         return PartFit(census, problem=str(error))
     sizes = tuple(near_squared_distance(rows, components) for components in maps)
-    counted = all(hasattr(fit, "n_iter_") for fit in fits)
-    n_iter = int(max(np.max(fit.n_iter_) for fit in fits)) if counted else None
+    counts = [vars(fit).get("n_iter_") for fit in fits]
+    n_iter = None if None in counts else int(max(np.max(count) for count in counts))
     return PartFit(census, maps, sizes, n_iter)
 
 
@@ -152,19 +154,15 @@ def _without_failed(parts: Sequence[PartFit]) -> list[PartFit]:
 
 def _keep_mean(estimator: MeanMetric, parts: list[PartFit], census: Census, names: Any) -> None:
     """Set what a fit in memory sets, but for the members, whose rows lie elsewhere."""
-    X, y = check_target_input(estimator, *typical_rows(census, names))
+    rows = estimator.note_rows(estimator._read(*typical_rows(census, names)))
     estimator.feature_spread_ = census.feature_spread  # of all rows, not of the typical
-    target = read_target(y)
-    if target.classes is not None:
-        estimator.classes_ = target.classes
     maps = [components for part in parts for components in part.maps]
     sizes = np.array([size for part in parts for size in part.sizes])
     components = mean_map(maps, sizes, estimator.n_components)
-    estimator.components_ = components.astype(X.dtype, copy=False)
+    estimator.components_ = components.astype(rows.X.dtype, copy=False)
     counts = [part.n_iter for part in parts if part.n_iter is not None]
     for name in ("estimators_", "n_iter_"):  # of an earlier fit
-        if hasattr(estimator, name):
-            delattr(estimator, name)
+        estimator.__dict__.pop(name, None)
     if len(counts) == len(parts):
         estimator.n_iter_ = max(counts)
 
@@ -173,7 +171,7 @@ def fit_choice(estimator: AutoMetric, shards: Shards, n_reference: int | None) -
     """Choose a learner on a sample and fit it to the partitions, in place."""
     random = check_random_state(estimator.random_state)
     target = read_target(typical_rows(shards.census, None)[1], estimator.task)
-    task = "regression" if target.classes is None else "classification"
+    task = "classification" if isinstance(target, Classes) else "regression"
     X, y = gather_rows(shards, draw_rows(random, shards.census.n_rows, _ROWS_TO_CHOOSE_ON))
     chooser = clone(estimator).set_params(task=task, random_state=random)
     chooser.fit(with_names(X, shards.names), y)
@@ -183,11 +181,10 @@ def fit_choice(estimator: AutoMetric, shards: Shards, n_reference: int | None) -
         if name.endswith("_"):
             setattr(estimator, name, value)
     estimator.feature_spread_ = shards.census.feature_spread
-    if target.classes is not None:
-        estimator.classes_ = target.classes  # the sample may miss a rare one
+    if isinstance(target, Classes):
+        estimator.classes_ = target.names  # the sample may miss a rare one
     estimator.metric_ = fits if len(fits) > 1 else fits[0]
-    components = average(fits, X) if len(fits) > 1 else fits[0].components_
-    estimator.components_ = components.astype(X.dtype, copy=False)
+    estimator._keep(average(fits, X) if len(fits) > 1 else fits[0].maps_)
 
 
 def _fit_chosen(learner: Any, shards: Shards, n_reference: int | None) -> Any:

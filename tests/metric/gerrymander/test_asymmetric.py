@@ -9,8 +9,8 @@ from sklearn.datasets import load_wine
 
 from vicinal import MLNG, AsymmetricMLNG, ExactIndex, KNNClassifier, load_model, save_model
 from vicinal.metric.candidates import SEARCHES, order_by_class
-from vicinal.metric.gerrymander._objective import TWO_MAPS, force_gradient
-from vicinal.metric.gerrymander._parted import PartedObjective
+from vicinal.metric.gerrymander._objective import PartedObjective, force_gradient
+from vicinal.metric.gerrymander._regularizers import TWO_MAPS
 
 
 def finite_difference(function, maps, step=1e-6):

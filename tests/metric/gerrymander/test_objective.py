@@ -12,10 +12,10 @@ from scipy import sparse
 
 from vicinal import MLNG
 from vicinal.metric.candidates import order_by_class
-from vicinal.metric.gerrymander._cone import ConeObjective
-from vicinal.metric.gerrymander._factored import FactoredObjective
 from vicinal.metric.gerrymander._objective import (
     REGULARIZERS,
+    ConeObjective,
+    FactoredObjective,
     factored_regularizer,
     force_gradient,
     metric_gradient,

@@ -11,32 +11,30 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from vicinal import MLNG, KNNClassifier
-from vicinal.metric.descent import make_frame
+from vicinal.metric.descent import enter_frame, make_frame
 from vicinal.metric.gerrymander._options import check_options, count_infeasible
 from vicinal.metric.gerrymander._problem import LinearProblem, LinearSetting
 from vicinal.metric.starts import Start
+from vicinal.rows import Rows, read_target
 
 
 def wine_problem(n_neighbors=3, *, weights=None, groups=None, thin=False, **told: Any):
     X, y = load_wine(return_X_y=True)
     rows: Any = sparse.csr_array(X) if thin else X
-    frame = make_frame(rows)
     learner = MLNG(n_neighbors, random_state=0, **told)
     options = check_options(learner, rows, 1.0 - np.eye(3), None)
-    return LinearProblem(frame.enter(rows), y, frame, options, weights, groups)
+    given = Rows(rows, read_target(y), weights, groups)
+    return LinearProblem(enter_frame(given, make_frame(rows)), options)
 
 
-def test_taking_rows_takes_all_that_belongs_to_them():
-    numbers = np.arange(178)
-    problem = wine_problem(weights=numbers + 1.0, groups=numbers // 2)
-    rows = np.array([5, 100, 3])
-    part = problem.take(rows)
-    assert part.n_rows == 3
-    assert_array_equal(part.X, problem.X[rows])
-    assert_array_equal(part.labels, problem.labels[rows])
-    assert_array_equal(part.weights, rows + 1.0)
-    assert_array_equal(part.groups, rows // 2)
-    assert part.frame is problem.frame
+def part_of(problem, numbers):
+    return problem.on(problem.rows.take(numbers))
+
+
+def test_few_rows_are_learned_from_with_fewer_neighbours():
+    problem = wine_problem()
+    part = part_of(problem, np.array([5, 100, 3]))
+    assert part.rows.frame is problem.rows.frame
     assert part.options.n_neighbors == 2
     assert problem.options.n_neighbors == 3
 
@@ -69,20 +67,20 @@ def test_settings_have_different_labels():
 
 def test_scores_are_the_errors_of_a_classifier_and_a_quarter_of_wrong_neighbours():
     problem = wine_problem(5)
-    train, held = (problem.take(np.arange(first, 178, 2)) for first in (0, 1))
+    train, held = (problem.rows.take(np.arange(first, 178, 2)) for first in (0, 1))
     components = np.random.default_rng(0).normal(size=(3, 13))
-    losses = train.score(components, held)
-    mapped = train.map_database(components), held.map_queries(components)
-    classifier = KNNClassifier(5).fit(mapped[0], train.labels)
-    neighbours = train.labels[classifier.kneighbors(mapped[1], return_distance=False)]
-    errors = classifier.predict(mapped[1]) != held.labels
-    shares = np.mean(neighbours != held.labels[:, None], axis=1)
+    losses = problem.on(train).score(components, held)
+    mapped = train.X @ components.T, held.X @ components.T
+    classifier = KNNClassifier(5).fit(mapped[0], train.codes)
+    neighbours = train.codes[classifier.kneighbors(mapped[1], return_distance=False)]
+    errors = classifier.predict(mapped[1]) != held.codes
+    shares = np.mean(neighbours != held.codes[:, None], axis=1)
     assert_allclose(losses, errors + 0.25 * shares)
 
 
 def test_few_held_out_rows_are_voted_on_by_as_many_neighbours():
     problem = wine_problem(5)
-    train, held = problem.take(np.arange(0, 178, 2)), problem.take(np.arange(1, 178, 2))
+    train, held = part_of(problem, np.arange(0, 178, 2)), problem.rows.take(np.arange(1, 178, 2))
     weak = np.eye(1, 13)
     pairs = [held.take(np.arange(first, first + 2)) for first in range(0, 40, 2)]
     alone = np.concatenate([train.score(weak, pair) for pair in pairs])
@@ -124,7 +122,7 @@ def test_an_array_start_keeps_its_scale():
     given = 7 * np.eye(2, 13)
     problem = wine_problem(init=given)
     start = problem.make_start(Start("array", 2), np.random.default_rng(0))
-    assert_allclose(problem.frame.fold(start), given)
+    assert_allclose(problem.rows.frame.fold(start), given)
 
 
 def test_rows_are_weighted_as_they_were_given_though_they_are_put_in_order_of_class():
@@ -132,13 +130,13 @@ def test_rows_are_weighted_as_they_were_given_though_they_are_put_in_order_of_cl
     shuffled = np.random.default_rng(0).permutation(178)
     weights = np.linspace(0.1, 1.9, 178)
     options = {"init": "lda", "learning_rate": 0.03, "max_iter": 1, "random_state": 0}
-    frame = make_frame(X)
     told = check_options(MLNG(3, **options), X, 1.0 - np.eye(3), None)
-    problem = LinearProblem(frame.enter(X)[shuffled], y[shuffled], frame, told, weights)
+    rows = Rows(X[shuffled], read_target(y[shuffled]), weights)
+    problem = LinearProblem(enter_frame(rows, make_frame(X)), told)
     objective: Any = problem.begin(problem.settings()[0], (0, 0)).objective
     place = int(np.flatnonzero(objective.classes.order == 17)[0])
     assert objective.weights[place] == weights[17]
-    assert_array_equal(objective.X[place], problem.X[17])
+    assert_array_equal(objective.X[place], problem.rows.X[17])
 
 
 @pytest.mark.parametrize(

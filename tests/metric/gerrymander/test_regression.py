@@ -147,7 +147,7 @@ def test_a_symmetric_fit_forgets_an_asymmetric_one():
     [
         ({"y": np.ones(60)}, "y is constant"),
         ({"y": np.full(60, np.nan)}, "NaN"),
-        ({"y": np.array(["a"] * 60)}, "learns from numbers"),
+        ({"y": np.array(["a"] * 60)}, "y must hold numbers"),
         ({"sets": "best"}, "sets must be one of"),
         ({"gamma": -1.0}, "gamma must be"),
         ({"epsilon": 0.0}, "epsilon must be"),

@@ -19,6 +19,7 @@ from vicinal.metric.gradients._sample import Coordinates, Sample, make_sample
 from vicinal.metric.gradients._smoother import Smoother
 from vicinal.metric.gradients._sums import merge_all
 from vicinal.metric.gradients._targets import class_targets, real_targets
+from vicinal.rows import as_classes
 
 
 def real_data(n=60, d=3, seed=0):
@@ -93,7 +94,7 @@ def test_the_analytic_jacobian_is_the_derivative_of_the_softmax(temperature):
 
     found = gradients_of(
         X,
-        class_targets(codes)[1],
+        class_targets(as_classes(codes)),
         estimator="analytic",
         bandwidth=0.9,
         temperature=temperature,
@@ -156,7 +157,7 @@ def test_single_precision_is_near_double_precision():
 )
 def test_smoothers_that_share_their_work_find_what_each_finds_alone(smoothers):
     X, codes, _ = class_data(n=120)
-    targets, ones = class_targets(codes)[1], np.ones(len(X))
+    targets, ones = class_targets(as_classes(codes)), np.ones(len(X))
     together = evaluate(X, ones, fit_smoother(X, targets, *smoothers))
     for smoother, found in zip(smoothers, together, strict=True):
         (alone,) = evaluate(X, ones, fit_smoother(X, targets, smoother))
@@ -216,7 +217,7 @@ def test_steps_may_differ_by_feature_and_class(kernel, temperature):
     steps = np.random.default_rng(1).uniform(0.1, 0.8, (3, 4))
     found = gradients_of(
         X,
-        class_targets(codes)[1],
+        class_targets(as_classes(codes)),
         estimator="difference",
         bandwidth=1.0,
         kernel=kernel,
@@ -368,7 +369,7 @@ def test_local_slopes_solve_the_normal_equations_primal_and_dual(n_local):
     codes = rng.integers(0, 3, 60)
     found = gradients_of(
         X,
-        class_targets(codes)[1],
+        class_targets(as_classes(codes)),
         estimator="local-linear",
         bandwidth=2.0,
         kernel="epanechnikov",
@@ -426,7 +427,9 @@ def test_a_fixed_bandwidth_takes_all_rows_within_it():
 def test_neither_blocks_nor_threads_change_the_sums(estimator, block_size, n_threads):
     X, codes, _ = class_data()
     kernel = "epanechnikov" if estimator == "local-linear" else "gaussian"
-    fitted = fit_smoother(X, class_targets(codes)[1], Smoother(estimator, 0.9, kernel, n_local=9))
+    fitted = fit_smoother(
+        X, class_targets(as_classes(codes)), Smoother(estimator, 0.9, kernel, n_local=9)
+    )
     ones = np.ones(len(X))
     expected = evaluate(X, ones, fitted)[0].sums
     found = evaluate(X, ones, fitted, Blocks(block_size, n_threads))[0].sums

@@ -20,6 +20,7 @@ from vicinal.metric.gradients._spectrum import MetricKind
 from vicinal.metric.gradients._targets import class_targets, real_targets
 from vicinal.metric.gradients._trials import prediction_errors, split_halves
 from vicinal.metric.gradients._yardstick import make_yardstick
+from vicinal.rows import as_classes
 
 
 def data(n=80, d=3, seed=0):
@@ -60,7 +61,7 @@ def test_the_jacobian_is_the_derivative_of_one_regression_a_class():
     shares = np.eye(3)[codes]
     peer = KernelRidge(alpha=0.3, kernel="rbf", gamma=0.5).fit(X, shares - shares.mean(axis=0))
     smoother = Smoother("kernel-ridge", 1.0, ridge=0.3, temperature=0.5)
-    fitted = fit_smoother(X, class_targets(codes)[1], smoother)
+    fitted = fit_smoother(X, class_targets(as_classes(codes)), smoother)
     (found,) = gradients_at(X[:5], fitted)
     expected = [numerical_gradient(lambda p: peer.predict(p[None])[0], x).T for x in X[:5]]
     np.testing.assert_allclose(found, expected, atol=1e-6)

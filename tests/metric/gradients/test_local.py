@@ -94,7 +94,7 @@ def test_what_cannot_rank_locally_says_so():
         GradientWeights(local=True).fit(X, Y)
     pytest.importorskip("faiss")
     model = KNNClassifier(metric=EJOP("analytic", local=True, random_state=0), index="faiss")
-    with pytest.raises(ValueError, match=r"ranks rows of index='exact', not 'faiss'"):
+    with pytest.raises(ValueError, match=r"ranks rows of index='exact', not of a FaissIndex"):
         model.fit(X, Y).predict(NEW)
 
 

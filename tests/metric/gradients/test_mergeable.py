@@ -17,7 +17,7 @@ import vicinal.scale
 from vicinal import EGOP, EJOP, GradientWeights
 from vicinal.metric.gradients import mergeable
 from vicinal.metric.gradients.mergeable import Estimate, Smoother
-from vicinal.predict import load_model, save_model
+from vicinal.models import load_model, save_model
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(240, 4))

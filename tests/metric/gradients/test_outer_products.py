@@ -389,7 +389,7 @@ def test_single_precision_stays_single_precision():
     ("y", "expected"),
     [
         ([0.5, 1.0, 7.25], EGOP),
-        ([1.0, 2.0, 3.0], EGOP),
+        ([1.0, 2.0, 3.0], EJOP),
         ([0, 1, 1], EGOP),
         (["a", "b", "b"], EGOP),
         ([0, 1, 2], EJOP),
@@ -494,7 +494,7 @@ def test_egop_sends_several_classes_to_ejop_and_ejop_sends_numbers_to_egop():
     X, y = three_classes(60)
     with pytest.raises(ValueError, match=r"y holds 3 classes.*Use EJOP"):
         EGOP().fit(X, y)
-    with pytest.raises(ValueError, match="use EGOP for a real target"):
+    with pytest.raises(ValueError, match="from numbers, such as EGOP"):
         EJOP().fit(X, X[:, 0])
 
 

@@ -11,6 +11,7 @@ import pytest
 from vicinal.metric.descent import Descent, Progress
 from vicinal.metric.selection import choose, learn
 from vicinal.metric.selection._learning import rungs
+from vicinal.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,17 @@ class Fake:
     weights: Any = None
     begun: list[Any] = field(default_factory=list)
     walked: dict[str, int] = field(default_factory=dict)
-    n_rows: int = 4
     n_epochs: int = 8
     tol: float = -1.0
-    labels: Any = None
-    groups: Any = None
+
+    @property
+    def rows(self) -> Rows:
+        return Rows(np.zeros((4, 1)))
 
     def settings(self) -> list[Named]:
         return [Named(name) for name in self.curves]
 
-    def take(self, rows: Any) -> Any:
+    def on(self, rows: Any) -> Any:
         return self
 
     def begin(self, setting: Any, seed: Any) -> Any:

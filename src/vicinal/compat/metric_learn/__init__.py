@@ -5,9 +5,9 @@
 
 ``_input`` reads points and tuples (with a ``preprocessor``), ``_base`` holds the verbs of all
 learners and of those of pairs, triplets and quadruplets, ``_weak`` the learners of tuples,
-``_supervised`` those of points and labels, ``_starts`` their priors and initial maps,
-``_constraints`` what is drawn from labels. Written from that library's documentation; the learners
-are vicinal's own, so fitted numbers differ where its algorithms differ.
+``_supervised`` those of points and labels, ``_table`` what each takes, ``_starts`` their priors and
+initial maps, ``_constraints`` what is drawn from labels. Written from that library's documentation;
+the learners are vicinal's own, so fitted numbers differ where its algorithms differ.
 """
 
 from vicinal.compat.metric_learn._base import (

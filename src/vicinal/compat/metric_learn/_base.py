@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
@@ -35,8 +35,14 @@ class BaseMetricLearner(BaseEstimator):
 
     _tuple_size: int | None = None
 
-    def __init__(self, preprocessor: Any = None) -> None:
-        self.preprocessor = preprocessor
+    if TYPE_CHECKING:  # each learner's parameters come from the table
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+    else:
+
+        def __init__(self, preprocessor: Any = None) -> None:
+            self.preprocessor = preprocessor
 
     def _check_preprocessor(self) -> None:
         """Make ``preprocessor_`` as a fit does: a hook for learners that derive from this one."""

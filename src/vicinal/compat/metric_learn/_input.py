@@ -9,8 +9,9 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from vicinal._disguises import (
-    read_numbers,
+from vicinal._types import AnyArray, FloatArray
+from vicinal._validation import read_numbers
+from vicinal.rows import (
     refuse_disguises,
     refuse_extremes,
     refuse_far_queries,
@@ -19,7 +20,6 @@ from vicinal._disguises import (
     refuse_strange_labels,
     widen,
 )
-from vicinal._types import AnyArray, FloatArray
 
 _WORDS = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 

@@ -15,8 +15,8 @@ from vicinal.compat.metric_learn._starts import (
     check_n_components,
     components_from_metric,
     initial_map,
-    renamed,
 )
+from vicinal.compat.metric_learn._table import from_table
 from vicinal.compat.metric_learn._weak import (
     RCA,
     _BaseITML,
@@ -40,11 +40,9 @@ def _n_constraints(wanted: int | None, y: AnyArray) -> int:
     return 20 * len(np.unique(y)) ** 2 if wanted is None else int(wanted)
 
 
+@from_table
 class Covariance(PointsLearner):
     """The inverse covariance of the points: :class:`vicinal.Covariance`, not shrunk."""
-
-    def __init__(self, preprocessor: Any = None) -> None:
-        super().__init__(preprocessor)
 
     def fit(self, X: Any, y: Any = None) -> Covariance:
         """Compute the covariance of points (n, d)."""
@@ -56,37 +54,9 @@ class Covariance(PointsLearner):
         return self
 
 
+@from_table
 class LMNN(SupervisedLearner):
     """Large margin nearest neighbours: :class:`vicinal.LMNN` from a given start."""
-
-    def __init__(
-        self,
-        init: Any = "auto",
-        n_neighbors: int = 3,
-        min_iter: int = 50,
-        max_iter: int = 1000,
-        learn_rate: float = 1e-7,
-        regularization: float = 0.5,
-        convergence_tol: float = 0.001,
-        verbose: bool = False,
-        preprocessor: Any = None,
-        n_components: int | None = None,
-        random_state: Any = None,
-        k: Any = "deprecated",
-    ) -> None:
-        n_neighbors = renamed(n_neighbors, "k", k, "n_neighbors")
-        self.k = "deprecated"
-        self.init = init
-        self.n_neighbors = n_neighbors
-        self.min_iter = min_iter
-        self.max_iter = max_iter
-        self.learn_rate = learn_rate
-        self.regularization = regularization
-        self.convergence_tol = convergence_tol
-        self.verbose = verbose
-        self.n_components = n_components
-        self.random_state = random_state
-        super().__init__(preprocessor)
 
     def fit(self, X: Any, y: Any) -> LMNN:
         """Learn from points (n, d) and labels (n,)."""
@@ -117,26 +87,9 @@ class LMNN(SupervisedLearner):
         return self
 
 
+@from_table
 class NCA(SupervisedLearner):
     """Neighbourhood components analysis: :class:`vicinal.NCA` on all pairs."""
-
-    def __init__(
-        self,
-        init: Any = "auto",
-        n_components: int | None = None,
-        max_iter: int = 100,
-        tol: float | None = None,
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.init = init
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
-        super().__init__(preprocessor)
 
     def fit(self, X: Any, y: Any) -> NCA:
         """Learn from points (n, d) and labels (n,)."""
@@ -159,26 +112,9 @@ class NCA(SupervisedLearner):
         return self
 
 
+@from_table
 class MLKR(SupervisedLearner):
     """Metric learning for kernel regression: :class:`vicinal.MLKR` on all pairs."""
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        init: Any = "auto",
-        tol: float | None = None,
-        max_iter: int = 1000,
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.random_state = random_state
-        super().__init__(preprocessor)
 
     def fit(self, X: Any, y: Any) -> MLKR:
         """Learn from points (n, d) and targets (n,)."""
@@ -197,20 +133,9 @@ class MLKR(SupervisedLearner):
         return self
 
 
+@from_table
 class LFDA(SupervisedLearner):
     """Local Fisher discriminant analysis: :class:`vicinal.LFDA`, not shrunk."""
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        k: int | None = None,
-        embedding_type: str = "weighted",
-        preprocessor: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.k = k
-        self.embedding_type = embedding_type
-        super().__init__(preprocessor)
 
     def fit(self, X: Any, y: Any) -> LFDA:
         """Learn from points (n, d) and labels (n,)."""
@@ -245,29 +170,9 @@ class _FromLabels(SupervisedLearner):
         return wrap_pairs(X, self._draw(y, wanted))
 
 
+@from_table
 class ITML_Supervised(_BaseITML, _FromLabels):
     """:class:`ITML` on pairs drawn from labels."""
-
-    def __init__(
-        self,
-        gamma: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        n_constraints: int | None = None,
-        prior: Any = "identity",
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-        num_constraints: Any = "deprecated",
-        convergence_threshold: Any = "deprecated",
-    ) -> None:
-        super().__init__(
-            gamma, max_iter, tol, prior, verbose, preprocessor, random_state, convergence_threshold
-        )
-        self.n_constraints = renamed(
-            n_constraints, "num_constraints", num_constraints, "n_constraints"
-        )
-        self.num_constraints = "deprecated"
 
     def fit(self, X: Any, y: Any, bounds: Any = None) -> ITML_Supervised:
         """Learn from points (n, d) and labels (n,)."""
@@ -276,32 +181,9 @@ class ITML_Supervised(_BaseITML, _FromLabels):
         return self
 
 
+@from_table
 class MMC_Supervised(_BaseMMC, _FromLabels):
     """:class:`MMC` on pairs drawn from labels."""
-
-    def __init__(
-        self,
-        max_iter: int = 100,
-        max_proj: int = 10000,
-        tol: float = 1e-6,
-        n_constraints: int | None = None,
-        init: Any = "identity",
-        diagonal: bool = False,
-        diagonal_c: float = 1.0,
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-        num_constraints: Any = "deprecated",
-        convergence_threshold: Any = "deprecated",
-    ) -> None:
-        super().__init__(
-            max_iter, max_proj, tol, init, diagonal, diagonal_c, verbose, preprocessor,
-            random_state, convergence_threshold,
-        )  # fmt: skip
-        self.n_constraints = renamed(
-            n_constraints, "num_constraints", num_constraints, "n_constraints"
-        )
-        self.num_constraints = "deprecated"
 
     def fit(self, X: Any, y: Any) -> MMC_Supervised:
         """Learn from points (n, d) and labels (n,)."""
@@ -310,25 +192,9 @@ class MMC_Supervised(_BaseMMC, _FromLabels):
         return self
 
 
+@from_table
 class SDML_Supervised(_BaseSDML, _FromLabels):
     """:class:`SDML` on pairs drawn from labels."""
-
-    def __init__(
-        self,
-        balance_param: float = 0.5,
-        sparsity_param: float = 0.01,
-        prior: Any = "identity",
-        n_constraints: int | None = None,
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-        num_constraints: Any = "deprecated",
-    ) -> None:
-        super().__init__(balance_param, sparsity_param, prior, verbose, preprocessor, random_state)
-        self.n_constraints = renamed(
-            n_constraints, "num_constraints", num_constraints, "n_constraints"
-        )
-        self.num_constraints = "deprecated"
 
     def fit(self, X: Any, y: Any) -> SDML_Supervised:
         """Learn from points (n, d) and labels (n,)."""
@@ -337,27 +203,9 @@ class SDML_Supervised(_BaseSDML, _FromLabels):
         return self
 
 
+@from_table
 class LSML_Supervised(_BaseLSML, _FromLabels):
     """:class:`LSML` on quadruplets drawn from labels."""
-
-    def __init__(
-        self,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        prior: Any = "identity",
-        n_constraints: int | None = None,
-        weights: Any = None,
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-        num_constraints: Any = "deprecated",
-    ) -> None:
-        super().__init__(tol, max_iter, prior, verbose, preprocessor, random_state)
-        self.n_constraints = renamed(
-            n_constraints, "num_constraints", num_constraints, "n_constraints"
-        )
-        self.num_constraints = "deprecated"
-        self.weights = weights
 
     def fit(self, X: Any, y: Any) -> LSML_Supervised:
         """Learn from points (n, d) and labels (n,)."""
@@ -367,32 +215,11 @@ class LSML_Supervised(_BaseLSML, _FromLabels):
         return self
 
 
+@from_table
 class SCML_Supervised(_BaseSCML, SupervisedLearner):
     """:class:`SCML` on triplets of near points, drawn from labels."""
 
     _bases = ("lda",)
-
-    def __init__(
-        self,
-        k_genuine: int = 3,
-        k_impostor: int = 10,
-        beta: float = 1e-5,
-        basis: Any = "lda",
-        n_basis: int | None = None,
-        gamma: float = 5e-3,
-        max_iter: int = 10000,
-        output_iter: int = 500,
-        batch_size: int = 10,
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.k_genuine = k_genuine
-        self.k_impostor = k_impostor
-        super().__init__(
-            beta, basis, n_basis, gamma, max_iter, output_iter, batch_size, verbose, preprocessor,
-            random_state,
-        )  # fmt: skip
 
     def fit(self, X: Any, y: Any) -> SCML_Supervised:
         """Learn from points (n, d) and labels (n,)."""
@@ -412,23 +239,9 @@ class SCML_Supervised(_BaseSCML, SupervisedLearner):
         return self
 
 
+@from_table
 class RCA_Supervised(RCA, SupervisedLearner):
     """:class:`RCA` on chunks drawn from labels."""
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        n_chunks: int = 100,
-        chunk_size: int = 2,
-        preprocessor: Any = None,
-        random_state: Any = None,
-        num_chunks: Any = "deprecated",
-    ) -> None:
-        super().__init__(n_components, preprocessor)
-        self.n_chunks = renamed(n_chunks, "num_chunks", num_chunks, "n_chunks")
-        self.num_chunks = "deprecated"
-        self.chunk_size = chunk_size
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> RCA_Supervised:
         """Learn from points (n, d) and labels (n,)."""

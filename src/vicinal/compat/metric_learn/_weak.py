@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 
 from vicinal import rivals
-from vicinal._disguises import read_numbers, refuse_long_whole_numbers
 from vicinal._types import AnyArray, FloatArray
+from vicinal._validation import read_numbers
 from vicinal.compat.metric_learn._base import (
     MahalanobisMixin,
     PointsLearner,
@@ -25,8 +25,10 @@ from vicinal.compat.metric_learn._starts import (
     check_n_components,
     components_from_metric,
     prior_metric,
-    renamed,
 )
+from vicinal.compat.metric_learn._table import from_table
+from vicinal.pairs import rounded_squared_distances
+from vicinal.rows import refuse_long_whole_numbers
 
 
 def _points(tuples: FloatArray) -> FloatArray:
@@ -54,27 +56,6 @@ class _PairsLearner(_PairsClassifierMixin, MahalanobisMixin):
 class _BaseITML(MahalanobisMixin):
     """Information-theoretic metric learning over pairs."""
 
-    def __init__(
-        self,
-        gamma: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        prior: Any = "identity",
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-        convergence_threshold: Any = "deprecated",
-    ) -> None:
-        tol = renamed(tol, "convergence_threshold", convergence_threshold, "tol")
-        self.convergence_threshold = "deprecated"
-        self.gamma = gamma
-        self.max_iter = max_iter
-        self.tol = tol
-        self.prior = prior
-        self.verbose = verbose
-        self.random_state = random_state
-        super().__init__(preprocessor)
-
     def _learn_itml(self, pairs: FloatArray, y: AnyArray, bounds: Any) -> None:
         points = _points(pairs)
         prior = prior_metric(points, self.prior, self.random_state)
@@ -95,9 +76,8 @@ def _distance_bounds(points: FloatArray, bounds: Any) -> FloatArray:
     """Return the bounds given, or percentiles of the distances among points; none is zero."""
     if bounds is None:
         distinct = np.unique(points, axis=0)[:2000]
-        squared = np.einsum("ij,ij->i", distinct, distinct)
-        gaps = squared[:, None] + squared - 2 * distinct @ distinct.T
-        above = np.sqrt(np.maximum(gaps[np.triu_indices(len(distinct), 1)], 0.0))
+        squared = rounded_squared_distances(distinct, distinct)
+        above = np.sqrt(squared[np.triu_indices(len(distinct), 1)])
         bounds = np.percentile(above, (5, 95)) if len(above) else (1.0, 1.0)
     checked: FloatArray = check_array(
         np.asarray(bounds, float), ensure_2d=False, ensure_min_samples=0, ensure_min_features=0
@@ -111,6 +91,7 @@ def _distance_bounds(points: FloatArray, bounds: Any) -> FloatArray:
     return checked
 
 
+@from_table
 class ITML(_BaseITML, _PairsLearner):
     """Information-theoretic metric learning: :class:`vicinal.ITML` on pairs."""
 
@@ -128,31 +109,6 @@ class ITML(_BaseITML, _PairsLearner):
 class _BaseMMC(MahalanobisMixin):
     """Mahalanobis metric for clustering over pairs."""
 
-    def __init__(
-        self,
-        max_iter: int = 100,
-        max_proj: int = 10000,
-        tol: float = 1e-3,
-        init: Any = "identity",
-        diagonal: bool = False,
-        diagonal_c: float = 1.0,
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-        convergence_threshold: Any = "deprecated",
-    ) -> None:
-        tol = renamed(tol, "convergence_threshold", convergence_threshold, "tol")
-        self.convergence_threshold = "deprecated"
-        self.max_iter = max_iter
-        self.max_proj = max_proj
-        self.tol = tol
-        self.init = init
-        self.diagonal = diagonal
-        self.diagonal_c = diagonal_c
-        self.verbose = verbose
-        self.random_state = random_state
-        super().__init__(preprocessor)
-
     def _learn_mmc(self, pairs: FloatArray, y: AnyArray) -> None:
         prior_metric(_points(pairs), self.init, self.random_state, name="init", strict=False)
         if not ((y == 1).any() and (y == -1).any()):
@@ -166,6 +122,7 @@ class _BaseMMC(MahalanobisMixin):
         self.components_ = components_from_metric(metric)
 
 
+@from_table
 class MMC(_BaseMMC, _PairsLearner):
     """Mahalanobis metric for clustering: :class:`vicinal.MMC` on pairs."""
 
@@ -180,22 +137,6 @@ class MMC(_BaseMMC, _PairsLearner):
 
 class _BaseSDML(MahalanobisMixin):
     """Sparse distance metric learning over pairs."""
-
-    def __init__(
-        self,
-        balance_param: float = 0.5,
-        sparsity_param: float = 0.01,
-        prior: Any = "identity",
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.balance_param = balance_param
-        self.sparsity_param = sparsity_param
-        self.prior = prior
-        self.verbose = verbose
-        self.random_state = random_state
-        super().__init__(preprocessor)
 
     def _learn_sdml(self, pairs: FloatArray, y: AnyArray) -> None:
         prior = prior_metric(_points(pairs), self.prior, self.random_state)
@@ -233,6 +174,7 @@ class _BaseSDML(MahalanobisMixin):
         return np.asarray(metric)
 
 
+@from_table
 class SDML(_BaseSDML, _PairsLearner):
     """Sparse distance metric learning: the objective of :class:`vicinal.SDML` on pairs."""
 
@@ -248,22 +190,6 @@ class SDML(_BaseSDML, _PairsLearner):
 class _BaseLSML(MahalanobisMixin):
     """Least squared-residual metric learning over quadruplets."""
 
-    def __init__(
-        self,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        prior: Any = "identity",
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.tol = tol
-        self.max_iter = max_iter
-        self.prior = prior
-        self.verbose = verbose
-        self.random_state = random_state
-        super().__init__(preprocessor)
-
     def _learn_lsml(self, quadruplets: FloatArray, weights: Any) -> None:
         prior = prior_metric(_points(quadruplets), self.prior, self.random_state)
         gaps = (quadruplets[:, [0, 2]] - quadruplets[:, [1, 3]]).astype(np.float64)
@@ -276,6 +202,7 @@ class _BaseLSML(MahalanobisMixin):
         self.components_ = components_from_metric(learner.get_mahalanobis_matrix())
 
 
+@from_table
 class LSML(_BaseLSML, _QuadrupletsClassifierMixin):
     """Least squared-residual metric learning: :class:`vicinal.LSML` on quadruplets."""
 
@@ -290,30 +217,6 @@ class _BaseSCML(MahalanobisMixin):
     """Sparse compositional metric learning over triplets."""
 
     _bases = ("triplet_diffs",)
-
-    def __init__(
-        self,
-        beta: float = 1e-5,
-        basis: Any = "triplet_diffs",
-        n_basis: int | None = None,
-        gamma: float = 5e-3,
-        max_iter: int = 10000,
-        output_iter: int = 500,
-        batch_size: int = 10,
-        verbose: bool = False,
-        preprocessor: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.beta = beta
-        self.basis = basis
-        self.n_basis = n_basis
-        self.gamma = gamma
-        self.max_iter = max_iter
-        self.output_iter = output_iter
-        self.batch_size = batch_size
-        self.verbose = verbose
-        self.random_state = random_state
-        super().__init__(preprocessor)
 
     def _check_scml(self, n_features: int) -> FloatArray | None:
         """Return the basis given as an array, checked, or None for a named one."""
@@ -364,6 +267,7 @@ class _BaseSCML(MahalanobisMixin):
         self.components_ = components_from_metric(learner.get_mahalanobis_matrix())
 
 
+@from_table
 class SCML(_BaseSCML, _TripletsClassifierMixin):
     """Sparse compositional metric learning: :class:`vicinal.SCML` on triplets."""
 
@@ -374,12 +278,9 @@ class SCML(_BaseSCML, _TripletsClassifierMixin):
         return self
 
 
+@from_table
 class RCA(PointsLearner):
     """Relevant components analysis: :class:`vicinal.RCA` on chunks, not shrunk."""
-
-    def __init__(self, n_components: int | None = None, preprocessor: Any = None) -> None:
-        self.n_components = n_components
-        super().__init__(preprocessor)
 
     def fit(self, X: Any, chunks: Any) -> RCA:
         """Learn from points (n, d) and the chunk of each (n,), −1 for none."""

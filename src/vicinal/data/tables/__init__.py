@@ -19,16 +19,19 @@ from vicinal._lazy import lazy_names
 __getattr__, __all__ = lazy_names(
     __name__,
     {
-        "vicinal.data.tables._columns": "ALL Column Reading UnusableColumns recognise_columns",
+        "vicinal.data.tables._columns": "recognise_columns",
+        "vicinal.data.tables._dependence": "Dependence",
         "vicinal.data.tables._doubts": "list_doubts",
         "vicinal.data.tables._encoder": "MissingValues TableEncoder",
         "vicinal.data.tables._files": "check_file read_frame read_raw table_suffix",
         "vicinal.data.tables._imputer": "Imputer",
+        "vicinal.data.tables._letters": "Letters",
         "vicinal.data.tables._lines": "describe_reading",
         "vicinal.data.tables._raw_table": "RawTable TableError",
+        "vicinal.data.tables._reading": "ALL Column Reading UnusableColumns",
         "vicinal.data.tables._roles": "Roles TableParts group_codes take_parts",
-        "vicinal.data.tables._tables": "dataset_frame dataset_of dataset_of_parts imputer_for "
-        "read_table require_target",
+        "vicinal.data.tables._tables": "EncodedTable OF_FEATURES dataset_frame dataset_of_parts "
+        "deviations_for encode_parts imputer_for read_table require_target",
         "vicinal.data.tables._target": "class_names encode_target plain_target target_numbers",
     },
 )

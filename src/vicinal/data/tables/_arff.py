@@ -23,7 +23,10 @@ def read_arff(data: bytes, path: Path) -> RawTable:
     data, notes = as_utf8(data, path)
     kinds, lines = _declared(data.decode("utf-8").splitlines(), path)
     check_column_names(list(kinds), path)
-    rows = list(csv.reader(lines, quotechar="'", skipinitialspace=True, escapechar="\\"))
+    try:
+        rows = list(csv.reader(lines, quotechar="'", skipinitialspace=True, escapechar="\\"))
+    except csv.Error as error:
+        raise ValueError(f"{path}: a row after @data cannot be read ({error}).") from error
     if rows and rows[0][0].lstrip().startswith("{"):
         raise ValueError(f"{path}: sparse ARFF is not read; save the table with every value.")
     wrong = next((row for row in rows if len(row) != len(kinds)), None)

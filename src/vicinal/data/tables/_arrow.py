@@ -62,10 +62,32 @@ def _read_table(path: Path, suffix: str) -> Any:
     limit, size, pieces = unpacked_limit(path), 0, []
     with _opened(path, suffix) as (schema, batches):
         for batch in batches:
-            size += batch.nbytes
+            size += sum(map(_dense_size, batch.columns, schema))
             refuse_beyond(size, limit, path)
-            pieces.append(batch)
+            pieces.append(_cast_to(schema, batch))
     return pa.Table.from_batches(pieces, schema)
+
+
+def _dense_size(column: Any, field: Any) -> int:
+    """Return the bytes a column takes once it is of the type the file declares."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.type == field.type:
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary).cast(pa.int64())
+    return int(column.nbytes) + int(pc.sum(lengths.take(column.indices)).as_py() or 0)
+
+
+def _cast_to(schema: Any, batch: Any) -> Any:
+    """Return a batch whose texts stand in their rows; categories that a file declares stay."""
+    import pyarrow as pa
+
+    columns = [
+        column if column.type == field.type else column.dictionary_decode()
+        for column, field in zip(batch.columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 @contextmanager
@@ -76,9 +98,17 @@ def _opened(path: Path, suffix: str) -> Iterator[tuple[Any, Iterable[Any]]]:
         from pyarrow.parquet import ParquetFile
 
         with ParquetFile(path) as parquet:
+            schema = parquet.schema_arrow
+            texts = [
+                field.name
+                for field in schema
+                if pa.types.is_string(field.type) or pa.types.is_binary(field.type)
+            ]
+        # Texts as they are packed, each once: a page can repeat a long one a million times.
+        with ParquetFile(path, read_dictionary=texts) as parquet:
             groups = [parquet.metadata.row_group(n) for n in range(parquet.num_row_groups)]
             refuse_beyond(sum(g.total_byte_size for g in groups), unpacked_limit(path), path)
-            yield parquet.schema_arrow, parquet.iter_batches()
+            yield schema, parquet.iter_batches()
         return
     with pa.OSFile(str(path)) as file:
         if file.read(4) == b"FEA1":  # the first format of Feather, which packs nothing

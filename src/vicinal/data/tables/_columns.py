@@ -1,29 +1,21 @@
-"""What each column of a table is taken for, and why: the record that everything after goes by.
-
-    number      plain or by a convention (decimal comma, thousands, a unit)      one feature
-    category    texts that come again, flags                                     one a value
-    date        in one order (day, month or year first)                          days, and parts
-    hours       a time of day                                                    one feature
-    identifier  row numbers and other whole numbers that only tell rows apart    left out
-    text        names and prose: most values occur once                          left out
-    constant    one value                                                        left out
-    empty       no value                                                         left out
-    unusable    numbers with words among them, infinity, ...                     refused
+"""What each column of a table is taken for: one look at its cells, then a decision.
 
 A whole number is an identifier only where all values differ *and* they rise or fall from row to
 row, fill a range without a gap, or are called one; from ten rows on, none of these is chance (one
 order in 10! is sorted). A measurement with fractions never is, however different its values.
 
-Texts are categories unless a new row would more likely than not hold a value that no row here
-has: by Good and Turing's estimate, the share of rows whose value occurs once is above one half.
+Texts are categories up to 30 different ones, unless a new row would more likely than not hold a
+value that no row here has: by Good and Turing's estimate, the share of rows whose value occurs once
+is above one half. Other texts are compared by their letters, but for codes of a single word that
+tell rows apart. Values that five folds could not each hold a row of share one feature.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,99 +38,30 @@ from vicinal.data.tables._numbers import (
     parse_numbers,
     read_number_texts,
 )
-from vicinal.data.tables._raw_table import TableError, quoted
+from vicinal.data.tables._raw_table import quoted
+from vicinal.data.tables._reading import ALL, FROM_0, Column, Reading
 
 if TYPE_CHECKING:
     import pandas as pd
 
-USED = ("number", "category", "date", "hours")
+# A column makes at most so many features, unless its values are said to be codes.
+MOST_FEATURES = 30
 MAX_CATEGORIES = 1000
+# Five folds could not each hold a row of a value with fewer.
+FEWEST_OF_VALUE = 5
 # Below so many rows, order and repetition say nothing: 10! orders are more than a million.
 FEW_ROWS = 10
 # Beyond this, neighbouring whole numbers share one float64.
 MAX_WHOLE = 2**53
-# Rows are numbered as NumPy, pandas and the neighbours' row numbers are.
-FROM_0 = "counting from 0"
-IN_FIRST_ROW = f"(first in row 0, {FROM_0})"
 N_TRIED = 100
+# Letters of a value in a message.
+MOST_SHOWN = 60
+# More words than this among numbers do not all stand for a missing one.
+MOST_STRAYS = 5
 _IDENTIFIER = re.compile(
     r"(?:.*[\s_.-])?(?:ids?|uuid|guid|index|idx|key|rownames?|row|nr|no|column \d+)\.?"
     r"|.*[a-z](?:Id|ID|Key|Index)|Unnamed: \d+",
 )
-ALL = "all"
-
-
-@dataclass(frozen=True)
-class Column:
-    """What a column is taken for.
-
-    ``why`` says why it is left out or unusable; ``convention`` how its numbers are written,
-    ``order`` its dates and ``parts`` which of their parts vary; ``categories`` its values.
-    """
-
-    name: str
-    kind: str
-    why: str = ""
-    convention: Convention = field(default_factory=Convention)
-    order: str = ""
-    parts: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-
-    @property
-    def used(self) -> bool:
-        """Whether it becomes features."""
-        return self.kind in USED
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """The names of the features it becomes."""
-        if self.kind == "category":
-            return tuple(f"{self.name}={value}" for value in self.categories)
-        if self.kind == "date":
-            return (self.name, *(f"{self.name}: {part}" for part in self.parts))
-        return (self.name,) if self.used else ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain values."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Column:
-        """Return the record :meth:`to_dict` wrote."""
-        return cls(**{**values, "convention": Convention(**values["convention"])})
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What all columns of a table are taken for, and what else was noticed."""
-
-    columns: tuple[Column, ...]
-    notes: tuple[str, ...] = ()
-
-    def __getitem__(self, name: str) -> Column:
-        return next(column for column in self.columns if column.name == name)
-
-    def of(self, names: Collection[str]) -> Reading:
-        """Return the record of some columns, in the table's order."""
-        wanted = set(names)
-        return replace(self, columns=tuple(c for c in self.columns if c.name in wanted))
-
-
-class UnusableColumns(TableError):
-    """Columns that cannot be features as they are; ``names`` lists all of them."""
-
-    def __init__(self, columns: Collection[Column]) -> None:
-        self.names = tuple(column.name for column in columns)
-        several = len(self.names) > 1
-        listed = "; ".join(f"{column.name!r} {column.why}" for column in columns)
-        cannot = f"{len(self.names)} column{'s' * several} cannot be used: {listed}."
-        if several and all(IN_FIRST_ROW in column.why for column in columns):
-            super().__init__(
-                f"{cannot} The header seems to take more than one line: leave one line of names."
-            )
-            return
-        them = "them" if several else "it"
-        super().__init__(f"{cannot} Correct {them}, or leave {them} out (drop).", drop=self.names)
 
 
 def recognise_columns(
@@ -170,9 +93,15 @@ def recognise_columns(
     columns = []
     for name, each in looked_at.items():
         kept = keep == ALL or name in keep
-        columns.append(each.decide(name, agreed, kept))
+        columns.append(_flag_missing(each.decide(name, agreed, kept), each.missing, len(frame)))
         notes += _doubts(columns[-1], each)
     return Reading(tuple(columns), tuple(notes))
+
+
+def _flag_missing(column: Column, n_missing: int, n_rows: int) -> Column:
+    """Have a feature say where cells are missing: a value to a category, often enough to others."""
+    least = 1 if column.kind == "category" else FEW_ROWS
+    return replace(column, missing=column.used and least <= n_missing <= n_rows - least)
 
 
 # One column -----------------------------------------------------------------------------------
@@ -180,9 +109,13 @@ def recognise_columns(
 
 @dataclass(frozen=True)
 class _Look:
-    """A column looked at by itself; ``decide`` needs the decimal mark of the table."""
+    """A column looked at by itself; ``decide`` needs the decimal mark of the table.
+
+    ``missing`` counts its cells without a value.
+    """
 
     decide: Callable[[str, str, bool], Column]
+    missing: int = 0
     evidence: frozenset[str] = frozenset()
     numbers: NumberTexts | None = None
     example: str = ""
@@ -199,7 +132,10 @@ def _look_at(column: pd.Series) -> _Look:
         if kind in "iu" and values.min() >= 19000101 and values.max() <= 20991231:
             return _look_at_texts(as_texts(column))
         found = frozenset() if whole else frozenset(".")
-        return _Look(lambda name, _, kept: number_column(name, column, values, kept), found)
+        missing = int(np.isnan(values).sum())
+        return _Look(
+            lambda name, _, kept: number_column(name, column, values, kept), missing, found
+        )
     if kind == "c":
         return _Look(lambda name, *_: Column(name, "unusable", "holds complex numbers"))
     if kind in "Mm":
@@ -227,10 +163,12 @@ def _look_at_times(column: pd.Series) -> _Look:
         days: FloatArray = pd.to_timedelta(column).dt.total_seconds().to_numpy() / 86400
         unit = Convention(unit="days")
         return _Look(
-            lambda name, _, kept: replace(number_column(name, column, days, kept), convention=unit)
+            lambda name, _, kept: replace(number_column(name, column, days, kept), convention=unit),
+            int(np.isnan(days).sum()),
         )
     days = days_of(column)
-    return _Look(lambda name, _, kept: _date_column(name, days, "", kept))
+    missing = int(np.isnan(days).sum())
+    return _Look(lambda name, _, kept: _date_column(name, days, "", kept), missing)
 
 
 def _look_at_texts(texts: AnyArray) -> _Look:
@@ -238,28 +176,32 @@ def _look_at_texts(texts: AnyArray) -> _Look:
     candidates = [value for value in values if value.lower() not in NO_NUMBER]
     if not candidates:
         return _look_at_categories(texts)
+    missing = sum(text is None or text.lower() in NO_NUMBER for text in texts)
     if order := date_in_digits(candidates):
         days = parse_dates(texts, order)
-        return _Look(lambda name, _, kept: _date_column(name, days, order, kept))
+        return _Look(lambda name, _, kept: _date_column(name, days, order, kept), missing)
     tried = read_number_texts(candidates[:N_TRIED])
     found = tried if len(candidates) <= N_TRIED else read_number_texts(candidates)
     if found.fitting and not found.wrong:
         decimals = found.decimals
         return _Look(
             lambda name, mark, kept: _written_numbers(name, texts, found.choose(mark), kept),
+            missing,
             decimals if len(decimals) == 1 else frozenset(),
             found,
             candidates[0],
         )
     if (tried.wrong or tried.why) and (orders := date_orders(candidates)):
         days = parse_dates(texts, orders[0])
-        return _Look(lambda name, _, kept: _date_column(name, days, orders[0], kept), orders=orders)
+        decide = lambda name, _, kept: _date_column(name, days, orders[0], kept)  # noqa: E731
+        return _Look(decide, missing, orders=orders)
     if all(date_orders([candidate]) for candidate in candidates):
         return _look_at_categories(texts, unless="holds dates written in several ways")
     n_numbers = len(candidates) - len(found.wrong)
     if found.why or (n_numbers > len(candidates) / 2 and len(candidates) > FEW_ROWS):
         why = _describe_strays(found, texts)
-        return _Look(lambda name, *_: Column(name, "unusable", why))
+        few = () if found.why or len(found.wrong) > MOST_STRAYS else tuple(sorted(found.wrong))
+        return _Look(lambda name, *_: Column(name, "unusable", why, strays=few))
     return _look_at_categories(texts)
 
 
@@ -269,20 +211,21 @@ def _describe_strays(found: NumberTexts, texts: AnyArray) -> str:
     row = int(np.flatnonzero(texts == found.wrong[0])[0])
     return (
         f"is of numbers but for {quoted(sorted(found.wrong), 5)} (first in row {row}, {FROM_0}); "
-        "write missing values as empty cells"
+        "say so if they stand for missing values (missing)"
     )
 
 
 def _look_at_categories(texts: AnyArray, *, declared: bool = False, unless: str = "") -> _Look:
     """Take texts for categories; ``unless`` says why not, where nobody asks for them."""
     counts = Counter(text for text in texts if text is not None)
+    missing = len(texts) - counts.total()
 
     def decide(name: str, _: str, kept: bool) -> Column:
         if unless and not kept:
-            return Column(name, "text", unless)
-        return _category_column(name, counts, declared or kept, kept)
+            return Column(name, "unread", unless)
+        return _text_column(name, counts, missing, declared, kept)
 
-    return _Look(decide)
+    return _Look(decide, missing)
 
 
 # Decisions ------------------------------------------------------------------------------------
@@ -369,20 +312,33 @@ def _date_column(name: str, days: FloatArray, order: str, kept: bool) -> Column:
     return Column(name, "date", order=order, parts=parts)
 
 
-def _category_column(name: str, counts: Counter[str], declared: bool, kept: bool) -> Column:
-    n_rows, n_values = sum(counts.values()), len(counts)
-    once = sum(count == 1 for count in counts.values())
+def _text_column(
+    name: str, counts: Counter[str], n_missing: int, declared: bool, kept: bool
+) -> Column:
+    """Return a column of texts: categories, compared by letters, or only telling rows apart."""
+    n_rows, n_values = counts.total(), len(counts)
     if n_values == 0:
         return Column(name, "empty", "holds no value at all")
-    values = sorted(counts)
-    if n_values == 1 and not kept:
-        return Column(name, "constant", f"is {values[0]!r} in every row")
-    if not declared and n_rows >= FEW_ROWS and once > n_rows / 2:
+    if n_values == 1 and not kept and not n_missing:
+        return Column(name, "constant", f"is {next(iter(counts))[:MOST_SHOWN]!r} in every row")
+    once = sum(count == 1 for count in counts.values())
+    new_ahead = n_rows >= FEW_ROWS and once > n_rows / 2
+    if n_values <= (MAX_CATEGORIES if declared else MOST_FEATURES) and (declared or not new_ahead):
+        return _category_column(name, counts)
+    words = sum(count for text, count in counts.items() if len(text.split()) > 1)
+    if new_ahead and words <= n_rows / 2 and not kept:
         share = "every row" if once == n_rows else f"{once:,} of {n_rows:,} rows"
-        return Column(name, "text", f"holds a text of its own in {share}")
-    if not kept and n_values > MAX_CATEGORIES:
-        return Column(name, "text", f"holds {n_values:,} different texts, too many for categories")
-    return Column(name, "category", categories=tuple(values))
+        return Column(name, "identifier", f"holds a code of its own in {share}")
+    return Column(name, "text", n_axes=min(MOST_FEATURES, n_values))
+
+
+def _category_column(name: str, counts: Counter[str]) -> Column:
+    """Return a category; values of few rows share a feature where others have one."""
+    rare = [value for value, count in counts.items() if count < FEWEST_OF_VALUE]
+    if not 1 < len(rare) < len(counts):
+        rare = []
+    own = counts.keys() - set(rare)
+    return Column(name, "category", categories=tuple(sorted(own)), rare=tuple(sorted(rare)))
 
 
 def _doubts(column: Column, look: _Look) -> list[str]:

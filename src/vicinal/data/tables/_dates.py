@@ -28,6 +28,7 @@ _SHAPES = {
     "month named first": _NAMED + r"\s+" + _DAY + r",?\s+" + _LONG_YEAR + _TIME,
     "year and month": r"(?P<y>(?:19|20)[0-9]{2})[-/]" + _MONTH,
     "month and year": _MONTH + r"[-/.](?P<y>(?:19|20)[0-9]{2})",
+    "month named and year": _NAMED + r"[-/\s,]+(?P<y>(?:19|20)[0-9]{2})",
     "digits": r"(?P<y>(?:19|20)[0-9]{2})(?P<m>[0-9]{2})(?P<d>[0-9]{2})",
     "clock": _CLOCK,
 }
@@ -35,7 +36,7 @@ _PATTERNS = {order: re.compile(shape) for order, shape in _SHAPES.items()}
 ORDERS = tuple(_SHAPES)
 CLOCK, DIGITS = "clock", "digits"
 MONTH_YEAR = "month and year"
-MONTHS = ("year and month", MONTH_YEAR)
+MONTHS = ("year and month", MONTH_YEAR, "month named and year")
 PARTS = ("month", "weekday", "hour")
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray
-from vicinal.data.tables._columns import FEW_ROWS, Column, is_whole
+from vicinal.data.tables._columns import FEW_ROWS, is_whole
 from vicinal.data.tables._numbers import NO_NUMBER
 from vicinal.data.tables._raw_table import quoted
+from vicinal.data.tables._reading import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,15 +28,20 @@ _TOTAL = re.compile(
     r"|somme|moyenne|suma|totale|totaal|media|promedio",
     re.IGNORECASE,
 )
-# Beyond a tenth, copies move an error by points.
-MANY_COPIES = 0.1
 # A column that tells all classes by chance alone, in one table of so many.
 CHANCE = 1e-3
 MOST_NAMED = 5
+# Fewer whole numbers than these are seldom marks or counts.
+FEWEST_GRADES = 5
 
 
 def list_doubts(
-    X: FloatArray, y: AnyArray, columns: Sequence[Column], classes: Sequence[Any], target: str
+    X: FloatArray,
+    y: AnyArray,
+    columns: Sequence[Column],
+    classes: Sequence[Any],
+    target: str,
+    asked: bool = False,
 ) -> tuple[str, ...]:
     """Return what a user should look at before a result is believed.
 
@@ -49,6 +55,8 @@ def list_doubts(
     classes : sequence
     target : str
         What y is called.
+    asked : bool
+        Whether someone said which task it is.
 
     Notes
     -----
@@ -61,11 +69,10 @@ def list_doubts(
     categories = [column for column, _ in parts if column.kind == "category"]
     counts = np.bincount(y, minlength=len(classes)) if classes else np.empty(0)
     return (
-        *_doubt_target(target, y, classes, counts),
+        *_doubt_target(target, y, classes, counts, asked),
         *_doubt_numbers(numbers),
         *_doubt_categories(categories),
         *_doubt_answers(parts, y, counts, target),
-        *_doubt_copies(X, y),
     )
 
 
@@ -78,21 +85,23 @@ def _parts(X: FloatArray, columns: Iterable[Column]) -> Iterator[tuple[Column, F
 
 
 def _doubt_target(
-    target: str, y: AnyArray, classes: Sequence[Any], counts: AnyArray
+    target: str, y: AnyArray, classes: Sequence[Any], counts: AnyArray, asked: bool
 ) -> Iterator[str]:
-    if not classes:
-        n_values = len(np.unique(y))
-        if n_values <= FEW_ROWS < len(y):
-            yield (
-                f"the {n_values} different numbers of {target!r} are taken for a quantity; as "
-                "classes they would be a classification (task)"
-            )
-        return
-    if len(classes) > FEW_ROWS and all(type(name) is int for name in classes):
+    whole = all(type(name) is int for name in classes) if classes else is_whole(y)
+    n_values = len(classes) or len(np.unique(y))
+    if not asked and classes and whole and n_values >= FEWEST_GRADES:
         yield (
-            f"the {len(classes)} whole numbers of {target!r} are taken for classes; as quantities "
-            "they would be a regression (task)"
+            f"the {n_values} whole numbers of {target!r} ({min(classes)} to {max(classes)}) are "
+            "taken for classes; as a quantity, whose nearer values are less wrong, they are "
+            "predicted by the mean of the neighbours (task='regression')"
         )
+    if not asked and not classes and (whole or n_values <= FEW_ROWS):
+        yield (
+            f"the {n_values} different numbers of {target!r} are taken for a quantity; if they are "
+            "codes, say so (task='classification')"
+        )
+    if not classes:
+        return
     if alike := _alike(classes):
         yield f"the classes {quoted(alike, MOST_NAMED)} of {target!r} differ in capitals alone"
     alone = [name for name, count in zip(classes, counts, strict=True) if count == 1]
@@ -168,17 +177,30 @@ def _doubt_categories(columns: Iterable[Column]) -> Iterator[str]:
                 yield f"{quoted(same)} of {column.name!r} may mean the same: write them alike if so"
 
 
-def doubt_total(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Return a line where the last row seems to sum up the others."""
+def leave_total(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Leave out a last row that sums up the others; say so of one that only seems to."""
     if len(frame) < FEW_ROWS:
-        return ()
-    for name in frame.columns:
+        return frame, ()
+    for name in frame.columns[[dtype.kind not in "iufb" for dtype in frame.dtypes]]:
         last = frame[name].iloc[-1]
         named = isinstance(last, str) and _TOTAL.fullmatch(last.strip())
         if named and int((frame[name] == last).sum()) == 1:
             row = f"{last!r} in {str(name)!r}"
-            return (f"the last row seems to sum up the others ({row}): remove it if it does",)
-    return ()
+            if _sums_up(frame):
+                return frame.iloc[:-1], (
+                    f"left out the last row, which sums up the others ({row})",
+                )
+            doubt = f"the last row seems to sum up the others ({row}): remove it if it does"
+            return frame, (doubt,)
+    return frame, ()
+
+
+def _sums_up(frame: pd.DataFrame) -> bool:
+    """Say whether the last row holds the sum or the mean of most columns of numbers."""
+    numbers = frame.select_dtypes("number")
+    above, last = numbers.iloc[:-1], numbers.iloc[-1]
+    near = [np.isclose(last, found, rtol=1e-3, atol=0) for found in (above.sum(), above.mean())]
+    return bool(len(numbers.columns)) and bool(np.mean(near[0] | near[1]) > 0.5)
 
 
 def _doubt_answers(
@@ -206,36 +228,36 @@ def _doubt_answers(
 
 
 def _follows(values: FloatArray, y: AnyArray) -> bool:
+    known = ~np.isnan(values)
+    if known.sum() <= FEW_ROWS:
+        return False
+    values, y = values[known], y[known]
     x, z = values - values.mean(), y - y.mean()
     scale = np.sqrt((x @ x) * (z @ z))
     return bool(np.isfinite(scale) and scale > 0 and abs(x @ z) >= (1 - 1e-9) * scale)
 
 
 def _tells(column: Column, part: FloatArray, y: AnyArray, most_groups: float) -> bool:
-    """Say whether each value, or each of as many ranges as classes, holds one class alone."""
-    if column.kind == "category":
-        if part.shape[1] > most_groups or np.isnan(part).any():
-            return False
-        group = part.argmax(axis=1)
-    else:
-        if len(np.unique(y)) > most_groups:
-            return False
-        group = part[:, 0]
-    order = np.lexsort((y, group))
-    changes = y[order][1:] != y[order][:-1]
-    same = group[order][1:] == group[order][:-1]
-    if (changes & same).any() or np.isnan(part).any():
+    """Say whether each value, each of as many ranges as classes, or a gap holds one class alone."""
+    if column.kind == "text":
         return False
-    return column.kind == "category" or int(changes.sum()) < len(np.unique(y))
+    if column.missing and column.kind != "category" and _part(part[:, -1], y, most_groups):
+        return True
+    if np.isnan(part).any():
+        return False
+    if column.kind == "category":
+        return _part(part.argmax(axis=1), y, most_groups)
+    ordered = y[np.argsort(part[:, 0], kind="stable")]
+    n_classes = len(np.unique(y))
+    if n_classes > most_groups or int((ordered[1:] != ordered[:-1]).sum()) >= n_classes:
+        return False
+    return _part(part[:, 0], y, np.inf)
 
 
-def _doubt_copies(X: FloatArray, y: AnyArray) -> list[str]:
-    n = len(y)
-    rows = zip(X, y.tolist(), strict=True)
-    n_copies = n - len({hash((row.tobytes(), answer)) for row, answer in rows})
-    if n_copies <= MANY_COPIES * n:
-        return []
-    return [
-        f"{n_copies:,} of {n:,} rows repeat an earlier one, answer included: where they are copies "
-        "of one case, remove them or keep them together (groups), or every error is flattered"
-    ]
+def _part(groups: AnyArray, y: AnyArray, most_groups: float) -> bool:
+    """Say whether each of at most so many groups holds one class alone."""
+    if len(np.unique(groups)) > most_groups:
+        return False
+    order = np.lexsort((y, groups))
+    changes = y[order][1:] != y[order][:-1]
+    return not bool((changes & (groups[order][1:] == groups[order][:-1])).any())

@@ -10,19 +10,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._disguises import refuse_masked
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray, BoolArray, FloatArray
 from vicinal.data.tables._cells import as_texts, days_of, without_words
-from vicinal.data.tables._columns import (
-    FROM_0,
-    Column,
-    Reading,
-    UnusableColumns,
-    recognise_columns,
-)
+from vicinal.data.tables._columns import recognise_columns
 from vicinal.data.tables._dates import date_parts, parse_dates
+from vicinal.data.tables._letters import Letters
 from vicinal.data.tables._numbers import parse_numbers, read_number_texts
 from vicinal.data.tables._raw_table import TableError, quoted
+from vicinal.data.tables._reading import FROM_0, Column, Reading, UnusableColumns
+from vicinal.rows import refuse_masked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,11 +29,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     A column of numbers stays one feature. A column of texts that come again, flags or categories
     becomes one feature a value, 1 where the row holds it and 0 elsewhere, named
-    ``column=value``. A date becomes days since 1970, and month, weekday and hour where they
-    vary. Identifiers, free text, constant and empty columns are left out. Only the kind and the
-    set of values are learned, no statistic of them, so fitting on all rows tells a test row
-    nothing about its target. Missing values are refused, or kept as NaN (over all features of
-    the column) for an :class:`Imputer` that is fitted on training rows alone.
+    ``column=value``; a missing cell is a value like another, and values of fewer than five rows
+    share a feature. Columns of many different texts and of prose become up to 30 features by
+    their letters (:class:`Letters`). A date becomes days since 1970, and month, weekday and hour
+    where they vary. Where ten rows or more lack a number, a date or a text, a 0/1 feature says
+    so. Identifiers, constant and empty columns are left out. Nothing is learned from a target.
+    Missing numbers and dates are refused, or kept as NaN for an :class:`Imputer` that is fitted
+    on training rows alone.
 
     Parameters
     ----------
@@ -55,10 +53,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     feature_names_ : list of str, length d
     blocks_ : int ndarray of shape (d,)
         Features with the same number are the values of one column.
+    deviations_ : ndarray of shape (d,)
+        What a standard deviation of each feature is, NaN where training rows say: two values
+        of a category, or a missing cell and another, are one standard deviation apart whatever
+        their frequency.
+    letters_ : dict of str to Letters
+        By column of text.
 
     Notes
     -----
-    O(n d) time and memory.
+    O(n d) time and memory, and that of :class:`Letters`.
     """
 
     def __init__(self, *, keep_missing: bool = False, keep: Collection[str] | str = ()) -> None:
@@ -88,6 +92,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.columns_ = [column.name for column in used]
         self.feature_names_ = [feature for column in used for feature in column.features]
         self.blocks_ = _number_blocks(used)
+        self.deviations_ = _given_deviations(used)
+        self.letters_ = {
+            column.name: Letters(column.n_axes).fit(as_texts(frame[column.name]))
+            for column in used
+            if column.kind == "text"
+        }
         self.n_features_in_ = frame.shape[1]
         return self
 
@@ -106,8 +116,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: pd.DataFrame) -> FloatArray:
         """Return the features, of shape (n, d).
 
-        A value that no training row has is none of the known: all features of its column are 0,
-        and a warning says so.
+        A value that no training row has counts among the rare ones of its column; where it has
+        none, all features of the column are 0. A warning says so.
 
         Parameters
         ----------
@@ -117,7 +127,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "columns_")
         used = [column for column in self.reading.columns if column.used]
         frame = _select(X, self.columns_)
-        values = _encode(frame, used, len(self.feature_names_))
+        values = _encode(frame, used, self.letters_, len(self.feature_names_))
         _refuse_infinity(values, self.feature_names_)
         if not self.keep_missing:
             _refuse_missing(values, used)
@@ -148,7 +158,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 else Column(n, "number").to_dict()
                 for n in state["columns_"]
             ]
+        if "letters_" not in state and "blocks_" in state:  # of before texts and given deviations
+            state["letters_"] = {}
+            state["deviations_"] = np.full(len(state["blocks_"]), np.nan)
         super().__setstate__(state)
+
+
+def _given_deviations(used: list[Column]) -> FloatArray:
+    """Return the deviations that do not depend on the rows, NaN for all others.
+
+    Two values of a category differ in two features by 1, so √2 puts them one deviation apart.
+    """
+    given: list[float] = []
+    for column in used:
+        shared = 2**0.5 if column.kind in ("category", "text") else np.nan
+        flag = 2**0.5 if column.kind == "category" else 1.0
+        given += [*[shared] * len(column.values), *[flag] * column.missing]
+    return np.array(given)
 
 
 def _number_blocks(used: list[Column]) -> Any:
@@ -192,25 +218,43 @@ def _select(X: Any, columns: list[str]) -> pd.DataFrame:
 # Features -------------------------------------------------------------------------------------
 
 
-def _encode(frame: pd.DataFrame, used: list[Column], n_features: int) -> FloatArray:
+def _encode(
+    frame: pd.DataFrame, used: list[Column], letters: dict[str, Letters], n_features: int
+) -> FloatArray:
     values = np.empty((len(frame), n_features))
     starts = np.cumsum([0, *(len(column.features) for column in used)])
     kinds = np.array([dtype.kind for dtype in frame.dtypes])
     plain = np.array([column.kind == "number" for column in used]) & np.isin(kinds, list("iuf"))
     if plain.any():
         block = frame.iloc[:, np.flatnonzero(plain)]
-        values[:, starts[:-1][plain]] = block.to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = block.to_numpy(dtype=np.float64, na_value=np.nan)
+        values[:, starts[:-1][plain]] = numbers
+        flagged = np.array([column.missing for column in used])[plain]
+        values[:, starts[1:][plain][flagged] - 1] = np.isnan(numbers[:, flagged])
     for number in np.flatnonzero(~plain):
         column = used[number]
         part = values[:, starts[number] : starts[number + 1]]
-        part[:] = _features(frame[column.name], column)
+        part[:] = _features(frame[column.name], column, letters)
     return values
 
 
-def _features(cells: pd.Series, column: Column) -> FloatArray:
+def _features(cells: pd.Series, column: Column, letters: dict[str, Letters]) -> FloatArray:
     """Return the features of a column, of shape (n, n_features); NaN where missing."""
     if column.kind == "category":
         return _indicators(as_texts(cells), column)
+    if column.kind == "text":
+        texts = as_texts(cells)
+        lacking = np.array([text is None for text in texts])
+        return _flagged(letters[column.name].transform(texts), lacking, column)
+    values = _numbers_of(cells, column)
+    return _flagged(values, np.isnan(values[:, 0]), column)
+
+
+def _flagged(values: FloatArray, lacking: BoolArray, column: Column) -> FloatArray:
+    return np.column_stack([values, lacking]) if column.missing else values
+
+
+def _numbers_of(cells: pd.Series, column: Column) -> FloatArray:
     if column.kind == "date":
         days = days_of(cells) if cells.dtype.kind == "M" or not column.order else None
         days = _as_dates(cells, column) if days is None else days
@@ -256,20 +300,28 @@ def _refuse_others(texts: AnyArray, values: FloatArray, column: Column, kind: st
 
 
 def _indicators(texts: AnyArray, column: Column) -> FloatArray:
-    position = {value: number for number, value in enumerate(column.categories)}
-    missing = np.array([text is None for text in texts], dtype=bool)
+    """Return one feature a value (n, values), for rare ones together, and for missing cells."""
+    n_own, n_values = len(column.categories), len(column.values)
+    position: dict[str | None, int] = {
+        value: number for number, value in enumerate(column.categories)
+    }
+    position |= dict.fromkeys(column.rare, n_own)
+    position |= {None: n_values} if column.missing else {}
     codes = np.array([position.get(text, -1) for text in texts], dtype=np.int64)
+    missing = np.array([text is None for text in texts], dtype=bool)
     unseen = np.flatnonzero((codes < 0) & ~missing)
     if len(unseen):
+        codes[unseen] = n_own if column.rare else -1
         new = sorted({texts[row] for row in unseen})
+        known = quoted(column.categories, 5)
+        taken = "one of its rare values" if column.rare else f"none of {known}"
         warnings.warn(
             f"Column {column.name!r} holds {quoted(new, 5)} in {len(unseen):,} "
-            f"row{'s' * (len(unseen) > 1)}, which no training row does: taken as none of "
-            f"{quoted(column.categories, 5)}.",
+            f"row{'s' * (len(unseen) > 1)}, which no training row does: taken as {taken}.",
             stacklevel=2,
         )
-    indicators = (codes[:, None] == np.arange(len(column.categories))).astype(np.float64)
-    indicators[missing] = np.nan
+    indicators = (codes[:, None] == np.arange(len(column.features))).astype(np.float64)
+    indicators[missing & (codes < 0)] = np.nan
     return indicators
 
 
@@ -297,7 +349,7 @@ class MissingValues(TableError):
         super().__init__(
             f"Missing values in {len(named)} column{'s' * (len(named) > 1)}: {shown}. Fill them "
             "in, remove those rows or columns, or have them filled in (impute): numbers with the "
-            "median, other columns with the most frequent value of the training rows.",
+            "median, categories with the most frequent value of the training rows.",
             impute=True,
         )
 

@@ -14,7 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vicinal.data.tables._limits import refuse_beyond, refuse_large_archive, unpacked_limit
+from vicinal.data.tables._limits import (
+    refuse_beyond,
+    refuse_large_archive,
+    refuse_too_wide,
+    unpacked_limit,
+)
 from vicinal.data.tables._raw_table import RawTable
 
 if TYPE_CHECKING:
@@ -27,7 +32,11 @@ TABLE_SUFFIXES = (
 
 
 def read_raw(
-    path: str | os.PathLike[str], *, target: str = "y", text_columns: Collection[str] = ()
+    path: str | os.PathLike[str],
+    *,
+    target: str = "y",
+    text_columns: Collection[str] = (),
+    sheet: str | None = None,
 ) -> RawTable:
     """Return the table in a file, its columns as the file has them.
 
@@ -39,6 +48,8 @@ def read_raw(
         Which array of an NPZ file to take beside ``X``; its other arrays are left alone.
     text_columns : collection of str
         Columns of a text file that are text even where every value looks like a number.
+    sheet : str, optional
+        The sheet of a workbook, by default the first that holds a table.
 
     Returns
     -------
@@ -60,13 +71,21 @@ def read_raw(
             f"{', '.join(s for s in TABLE_SUFFIXES if not s.endswith('.gz'))}, or in .gz after "
             "one of the texts among them."
         )
-    table = _read(path, suffix, target, text_columns)
+    if sheet is not None and suffix != ".xlsx":
+        raise ValueError(f"{path}: sheets (sheet) are of Excel workbooks alone.")
+    try:
+        table = _read(path, suffix, target, text_columns, sheet)
+    except MemoryError as error:
+        raise ValueError(f"{path}: reading it takes more memory than there is.") from error
+    refuse_too_wide(table.frame.shape[1], path)
     if len(table.frame) == 0:
         raise ValueError(f"{path}: the table has column names but no rows.")
     return replace(table, frame=table.frame.rename(columns=str))
 
 
-def _read(path: Path, suffix: str, target: str, text_columns: Collection[str]) -> RawTable:
+def _read(
+    path: Path, suffix: str, target: str, text_columns: Collection[str], sheet: str | None
+) -> RawTable:
     """Hand the file to whoever knows its kind; none is imported before it is needed."""
     if suffix in (".parquet", ".feather"):
         from vicinal.data.tables._arrow import read_arrow
@@ -81,7 +100,7 @@ def _read(path: Path, suffix: str, target: str, text_columns: Collection[str]) -
     if suffix == ".xlsx":
         from vicinal.data.tables._workbook import read_workbook
 
-        return read_workbook(path)
+        return read_workbook(path, sheet)
     data = _unpacked(path)
     suffix = suffix.removesuffix(".gz")
     if suffix in (".jsonl", ".ndjson"):

@@ -99,10 +99,11 @@ def _count_up(cells: list[str]) -> bool:
 def _distinct(names: list[str], n_lines: int) -> Header:
     """Return names that differ: a second "a" becomes "a.2", the nameless are numbered from 1."""
     seen: Counter[str] = Counter()
+    taken = set(names)
     distinct = []
     for number, name in enumerate(names, start=1):
         seen[name] += 1
-        while name and seen[name] > 1 and f"{name}.{seen[name]}" in names:
+        while name and seen[name] > 1 and f"{name}.{seen[name]}" in taken:
             seen[name] += 1
         repeated = f"{name}.{seen[name]}" if seen[name] > 1 else name
         distinct.append(repeated if name else f"{_UNNAMED}{number}")

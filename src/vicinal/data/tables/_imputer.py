@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vicinal._disguises import refuse_disguises
 from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.rows import refuse_disguises
 
 
 class Imputer(TransformerMixin, BaseEstimator):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+from vicinal.data.tables._limits import refuse_beyond, unpacked_limit
 from vicinal.data.tables._raw_table import RawTable, quoted
 from vicinal.data.tables._text import as_utf8
 
@@ -14,12 +16,15 @@ def read_json_lines(data: bytes, path: Path) -> RawTable:
     import pandas as pd
 
     data, notes = as_utf8(data, path)
-    rows = []
-    for number, line in enumerate(data.decode("utf-8").splitlines(), start=1):
+    rows: list[dict[str, Any]] = []
+    keys: set[str] = set()
+    limit = unpacked_limit(path)
+    # By line feeds alone: texts may hold other characters that end a line elsewhere.
+    for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line, object_pairs_hook=_object if b"\\ud" in line.lower() else None)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: line {number} is not JSON ({error}).") from error
         if not isinstance(row, dict):
@@ -27,6 +32,8 @@ def read_json_lines(data: bytes, path: Path) -> RawTable:
                 f"{path}: line {number} holds {type(row).__name__}, not an object of columns."
             )
         rows.append(row)
+        keys.update(row)
+        refuse_beyond(8 * len(rows) * len(keys), limit, path)
     nested = sorted({k for row in rows for k, v in row.items() if isinstance(v, (list, dict))})
     if nested:
         raise ValueError(
@@ -34,3 +41,12 @@ def read_json_lines(data: bytes, path: Path) -> RawTable:
             "Spread them over columns of their own or remove them."
         )
     return RawTable(pd.DataFrame.from_records(rows).infer_objects(), notes)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object whose texts can be written: half of a pair of surrogates is no letter."""
+    return {_whole(key): _whole(v) if isinstance(v, str) else v for key, v in pairs}
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 VARIABLE = "VICINAL_LARGEST_TABLE"
 _USUAL, _TIMES = 10**8, 20
+MOST_COLUMNS = 100_000
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
 
@@ -39,6 +40,15 @@ def refuse_beyond(size: int, limit: int, path: Path) -> None:
             f"{path}: its {path.stat().st_size / 1e6:.3g} MB unpack to more than "
             f"{limit / 1e6:.3g} MB, as files made to fill the memory do. If you trust it, set "
             f"{VARIABLE} to a larger size, such as 4GB."
+        )
+
+
+def refuse_too_wide(n_columns: int, path: Path) -> None:
+    """Refuse a table of more columns than could be looked at one by one in seconds."""
+    if n_columns > MOST_COLUMNS:
+        raise TooLargeError(
+            f"{path}: the table has {n_columns:,} columns, and at most {MOST_COLUMNS:,} are read. "
+            "If its rows and columns are swapped, turn it; else choose columns first."
         )
 
 

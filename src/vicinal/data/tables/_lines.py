@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from vicinal.data.tables._columns import Column, Reading
 from vicinal.data.tables._raw_table import quoted
+from vicinal.data.tables._reading import Column, Reading
 
 _WORDS = {
     "number": ("number", "numbers"),
     "category": ("category", "categories"),
+    "text": ("text", "texts"),
     "date": ("date", "dates"),
     "hours": ("time of day", "times of day"),
 }

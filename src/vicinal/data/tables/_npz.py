@@ -43,6 +43,8 @@ def _npz_features(arrays: dict[str, Any], path: Path) -> Any:
     X = arrays["X"]
     if X.ndim != 2:
         raise ValueError(f"{path}: X must have shape (rows, features), got {X.shape}.")
+    if len(X) == 0:
+        raise ValueError(f"{path}: X has no rows, its shape is {X.shape}.")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{path}: X must hold numbers, got dtype {X.dtype}.")
     return X.astype(np.float64) if X.dtype.kind == "b" else X
@@ -64,8 +66,8 @@ def _check_claim(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
         return
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
-        if version not in _HEADERS:
-            return
+        if version not in _HEADERS:  # the third is of records with names beyond Latin letters
+            raise ValueError(f"{member.filename} holds no plain array")
         shape, _, dtype = _HEADERS[version](file)
     held = math.prod(shape) * max(dtype.itemsize, 1)
     if not dtype.hasobject and (min(shape, default=0) < 0 or held > member.file_size):

@@ -31,6 +31,8 @@ _CELL = re.compile(
     rf"(?P<body>[0-9][0-9.,'{_SPACES}]*|[.,][0-9]+)(?P<power>[eE][+-]?[0-9]+)?"
     rf"\s*(?P<after>{_MONEY}|[%‰]|(?<![0-9.,][eE])[A-Za-zµ°²³/]+[A-Za-z0-9µ°²³/^]*)?\s*(?P<close>\))?"
 )
+# Letters that stand for digits nobody is to know, as in the postcode 945xx.
+_HIDDEN = re.compile(r"[xX]+")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _CODE = re.compile(r"0[0-9]+")
 
@@ -91,6 +93,8 @@ def take_apart(text: str) -> Written | None:
     minus = (found["sign"] or found["inner"]) == "-" or found["open"]
     body = re.sub(f"[{_SPACES}]", " ", found["body"].strip())
     unit = found["before"] or found["after"] or ""
+    if _HIDDEN.fullmatch(unit):
+        return None
     return Written("-" if minus else "", body, found["power"] or "", unit)
 
 

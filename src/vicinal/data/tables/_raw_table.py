@@ -37,7 +37,10 @@ class RawTable:
 
 def quoted(names: Sequence[Any], limit: int = 10) -> str:
     """Return names for a message: quoted, comma separated, cut after ``limit``."""
-    shown = ", ".join(repr(name) for name in names[:limit])
+    shown = ", ".join(
+        repr(f"{name[:60]}..." if isinstance(name, str) and len(name) > 70 else name)
+        for name in names[:limit]
+    )
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 

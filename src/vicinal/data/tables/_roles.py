@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,15 +13,18 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.data.tables._cells import as_texts
-from vicinal.data.tables._columns import ALL, FROM_0, Reading, is_whole, recognise_columns
-from vicinal.data.tables._doubts import doubt_total
+from vicinal.data.tables._columns import is_whole, recognise_columns
+from vicinal.data.tables._doubts import leave_total
 from vicinal.data.tables._raw_table import RawTable, quoted
+from vicinal.data.tables._reading import ALL, FROM_0, Reading
 from vicinal.data.tables._target import plain_target
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+# Asked for as groups: rows that are copies of one another.
+COPIES = "copies"
 # Lines above a header that are looked through for a name.
 MOST_TITLES = 10
 
@@ -30,7 +35,9 @@ class Roles:
 
     ``drop`` are left out, ``features`` the only ones to use (all where empty), ``keep`` used
     although they would be left out, ``categories`` hold codes even where these are numbers; ``id``
-    names the rows, ``groups`` says which of them belong together, ``weights`` what each counts.
+    names the rows, ``groups`` says which of them belong together ("copies": those that are alike in
+    all columns), ``weights`` what each counts. ``missing`` are words that stand for no value, and
+    ``sheet`` is the one of a workbook that holds the table.
     """
 
     drop: tuple[str, ...] = ()
@@ -40,9 +47,11 @@ class Roles:
     id: str | None = None
     groups: str | None = None
     weights: str | None = None
+    missing: tuple[str, ...] = ()
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("drop", "features", "keep", "categories"):
+        for name in ("drop", "features", "keep", "categories", "missing"):
             value = getattr(self, name)
             object.__setattr__(
                 self, name, (value,) if isinstance(value, str) else tuple(value or ())
@@ -59,7 +68,8 @@ class TableParts:
     """A table taken apart by roles.
 
     ``features`` (n, columns) with ``reading``, the record of its columns; ``target`` is None where
-    the table lacks it; ``unit`` is what its numbers are written with.
+    the table lacks it; ``unit`` is what its numbers are written with. ``kept`` are the columns that
+    someone asked for, all of an array's; ``copies`` says that copies are the groups.
     """
 
     features: pd.DataFrame
@@ -70,6 +80,13 @@ class TableParts:
     groups: IntArray | None = None
     weights: FloatArray | None = None
     notes: tuple[str, ...] = ()
+    kept: Collection[str] = ()
+    copies: bool = False
+
+    def without(self, name: str) -> TableParts:
+        """Return the parts without a feature."""
+        rest = [each for each in map(str, self.features.columns) if each != name]
+        return replace(self, features=self.features[rest], reading=self.reading.of(rest))
 
 
 def take_parts(
@@ -83,8 +100,10 @@ def take_parts(
     ValueError
         For a column that is not there (with the nearest name), weights that are no numbers.
     """
-    frame = table.frame
+    frame, total = leave_total(without_values(table.frame, roles.missing))
     names = [str(name) for name in frame.columns]
+    copies = roles.groups == COPIES and COPIES not in names
+    roles = replace(roles, groups=None) if copies else roles
     for name in [*([target] if needs_target else []), *roles.named()]:
         if name not in names:
             raise ValueError(f"{path}: no column {name!r}.{_suggest(name, names, table)}")
@@ -105,8 +124,29 @@ def take_parts(
         None if roles.id is None else _names(frame[roles.id]),
         None if roles.groups is None else group_codes(frame[roles.groups]),
         None if roles.weights is None else _weights(frame[roles.weights], roles.weights),
-        (*table.notes, *doubt_total(frame)),
+        (*table.notes, *total),
+        frozenset(wanted if table.is_array else (*roles.keep, *roles.features, *roles.categories)),
+        copies,
     )
+
+
+def without_values(frame: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
+    """Return a frame whose cells of these words, or of the numbers they are, are missing."""
+    if not words:
+        return frame
+    texts = {word.strip().casefold() for word in words}
+    numbers = [float(word) for word in texts if re.fullmatch(r"[+-]?\d+(\.\d+)?", word)]
+
+    def clear(column: pd.Series) -> pd.Series:
+        if column.dtype.kind in "iuf":
+            gone = column.isin(numbers)
+        else:
+            gone = column.astype(object).map(
+                lambda value: isinstance(value, str) and value.strip().casefold() in texts
+            )
+        return column.mask(gone.astype(bool)) if gone.any() else column
+
+    return frame.apply(clear)
 
 
 def _notes_on(reading: Reading, names: list[str]) -> tuple[str, ...]:
@@ -140,7 +180,8 @@ def _names(column: pd.Series) -> AnyArray:
 def group_codes(column: pd.Series) -> IntArray:
     """Return the group of each row by number; a row without one is a group of its own."""
     texts = as_texts(column)
-    codes = np.unique([text or "" for text in texts], return_inverse=True)[1].astype(np.int64)
+    numbers = {text: number for number, text in enumerate(sorted({text or "" for text in texts}))}
+    codes = np.array([numbers[text or ""] for text in texts], dtype=np.int64)
     alone = np.array([text is None for text in texts])
     codes[alone] = codes.max(initial=0) + 1 + np.arange(alone.sum())
     return codes

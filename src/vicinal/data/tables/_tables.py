@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal._types import Dataset, Task
-from vicinal.data.tables._columns import recognise_columns
+from vicinal._types import AnyArray, Dataset, FloatArray, Task
+from vicinal.data.tables._columns import FEW_ROWS
+from vicinal.data.tables._dependence import (
+    Dependence,
+    Rows,
+    copy_codes,
+    find_copies,
+    find_groups,
+    find_time,
+    standardise,
+)
 from vicinal.data.tables._doubts import list_doubts
-from vicinal.data.tables._encoder import TableEncoder, as_frame
+from vicinal.data.tables._encoder import TableEncoder
 from vicinal.data.tables._files import read_raw, table_suffix
 from vicinal.data.tables._imputer import Imputer
 from vicinal.data.tables._lines import describe_reading
 from vicinal.data.tables._raw_table import quoted
 from vicinal.data.tables._roles import Roles, TableParts, take_parts
-from vicinal.data.tables._target import encode_target, plain_target
+from vicinal.data.tables._target import encode_target
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +36,9 @@ if TYPE_CHECKING:
 BLOCKS = "blocks"
 # And of which column each feature is.
 COLUMNS = "columns"
+# And what a standard deviation of each feature is, where rows do not say.
+DEVIATIONS = "deviations"
+OF_FEATURES = (BLOCKS, COLUMNS, DEVIATIONS)
 
 
 def read_table(
@@ -40,10 +53,12 @@ def read_table(
 
     Columns are recognised one by one: numbers however they are written (decimal comma,
     thousands, currency, percent), texts that come again and flags, which become one 0/1 feature a
-    value named ``column=value``, and dates, which become days and their parts. Identifiers, free
-    text, constant and empty columns are left out. ``Dataset.notes`` says what was done. The task
-    is classification for a target of text, flags, categories or whole numbers, regression for
-    one of fractions, unless ``task`` says otherwise.
+    value named ``column=value``, longer and other texts, which are compared by their letters, and
+    dates, which become days and their parts. Identifiers, constant and empty columns are left
+    out. Rows in the order of a date, and several rows of one subject, are recognised
+    (``protocol``, ``groups``, ``times``). ``Dataset.notes`` says what was done. The task is
+    classification for a target of text, flags, categories or whole numbers, regression for one of
+    fractions, unless ``task`` says otherwise.
 
     Parameters
     ----------
@@ -59,7 +74,8 @@ def read_table(
         ``drop``, ``features`` (only these), ``keep`` (although it would be left out) and
         ``categories`` (codes, even where they are numbers): columns by name; ``id``: the column
         that names the rows; ``groups``: rows that belong together; ``weights``: what each row
-        counts.
+        counts. ``missing``: words that stand for no value, such as "<LOD"; ``sheet``: the one of
+        a workbook.
 
     Returns
     -------
@@ -85,18 +101,21 @@ def read_table(
     >>> dataset.notes
     ('read 1 number, 1 category → 3 features; decimal comma',)
     """
-    target = require_target(path, target)
-    parts = take_parts(read_raw(path, target=target), target, Roles(**roles), path)
+    target = require_target(path, target, roles.get("sheet"))
+    named = Roles(**roles)
+    parts = take_parts(read_raw(path, target=target, sheet=named.sheet), target, named, path)
     return dataset_of_parts(parts, name=Path(path).name, task=task, impute=impute)
 
 
-def require_target(path: str | os.PathLike[str], target: str | None) -> str:
+def require_target(
+    path: str | os.PathLike[str], target: str | None, sheet: str | None = None
+) -> str:
     """Return the target's name, "y" for an NPZ file; refuse to guess for other tables."""
     if target is not None:
         return target
     if table_suffix(path) == ".npz":
         return "y"
-    table = read_raw(path)
+    table = read_raw(path, sheet=sheet)
     names = [str(name) for name in table.frame.columns]
     found = "".join(f" ({note}.)" for note in table.notes)
     raise ValueError(
@@ -115,6 +134,12 @@ def imputer_for(dataset: Dataset) -> Imputer | None:
     return Imputer(blocks=None if blocks is None else np.ravel(blocks))
 
 
+def deviations_for(dataset: Dataset) -> FloatArray | None:
+    """Return the deviations of features that do not depend on the rows, None where all do."""
+    given = dataset.extras.get(DEVIATIONS)
+    return None if given is None or np.isnan(given).all() else np.ravel(given)
+
+
 def dataset_frame(dataset: Dataset) -> tuple[pd.DataFrame, pd.Series]:
     """Return a data set as a table: its features by name, and its target with class names."""
     import pandas as pd
@@ -125,49 +150,85 @@ def dataset_frame(dataset: Dataset) -> tuple[pd.DataFrame, pd.Series]:
     return pd.DataFrame(dataset.X, columns=names), pd.Series(target, name="target")
 
 
-def dataset_of(
-    features: pd.DataFrame,
-    column: pd.Series,
-    *,
-    name: str,
-    task: Task | None,
-    impute: bool,
-    keep: Any = (),
-) -> Dataset:
-    """Return a frame and the column to predict as a data set; see :func:`read_table`."""
-    frame = as_frame(features)
-    record = recognise_columns(column.to_frame("target")).columns[0]
-    reading = recognise_columns(frame, keep=keep)
-    parts = TableParts(frame, reading, plain_target(column, record), record.convention.unit)
-    return dataset_of_parts(parts, name=name, task=task, impute=impute)
+@dataclass(frozen=True)
+class EncodedTable:
+    """A table as numbers: features (n, d), targets (n,), and how its rows belong together."""
+
+    task: Task
+    X: FloatArray
+    y: AnyArray
+    classes: tuple[Any, ...]
+    encoder: TableEncoder
+    dependence: Dependence
+    notes: tuple[str, ...]
+
+
+def encode_parts(parts: TableParts, task: Task | None, *, impute: bool) -> EncodedTable:
+    """Return a table taken apart by roles as numbers.
+
+    A column that turns out to say which rows belong together is no feature, unless asked for.
+    """
+    assert parts.target is not None
+    asked = task is not None or bool(parts.unit)
+    task = task or ("regression" if parts.unit else None)  # what has a unit is a quantity
+    task, y, classes = encode_target(parts.target, task)
+    encoder = TableEncoder(keep_missing=impute).fit(parts.features, reading=parts.reading)
+    X = encoder.transform(parts.features)
+    target = str(parts.target.name)
+    dependence = find_dependence(parts, encoder, X, y, len(classes))
+    if dependence.column:
+        parts = parts.without(dependence.column)
+        encoder = TableEncoder(keep_missing=impute).fit(parts.features, reading=parts.reading)
+        X = encoder.transform(parts.features)
+    used = [column for column in parts.reading.columns if column.used]
+    doubts = list_doubts(X, y, used, classes, target, asked)
+    notes = (*parts.notes, *describe_reading(parts.reading), *dependence.notes, *doubts)
+    return EncodedTable(task, X, y, classes, encoder, dependence, notes)
+
+
+def find_dependence(
+    parts: TableParts, encoder: TableEncoder, X: FloatArray, y: AnyArray, n_classes: int
+) -> Dependence:
+    """Return how rows belong together: as the user says, else as the table shows."""
+    if parts.copies:
+        return Dependence("grouped", copy_codes(X, y))
+    if parts.groups is not None:
+        return Dependence("grouped", parts.groups)
+    if len(y) < FEW_ROWS:
+        return Dependence()
+    rows = Rows(X, np.array(encoder.feature_columns), standardise(y, n_classes))
+    free = [c for c in parts.reading.columns if c.used and c.name not in parts.kept]
+    looks = [look(free, parts.features, rows) for look in (find_time, find_groups)]
+    found = [each for each in (*looks, find_copies(X, y)) if each is not None]
+    chosen = next((each for each in found if each.protocol != "kfold"), Dependence())
+    times = next((each.times for each in found if each.times is not None), None)
+    weak = [line for each in found if each.protocol == "kfold" for line in each.notes]
+    return replace(chosen, times=times, notes=(*chosen.notes, *weak))
 
 
 def dataset_of_parts(parts: TableParts, *, name: str, task: Task | None, impute: bool) -> Dataset:
     """Return a table taken apart by roles as a data set."""
     assert parts.target is not None
-    task = task or ("regression" if parts.unit else None)  # what has a unit is a quantity
-    task, y, classes = encode_target(parts.target, task)
-    encoder = TableEncoder(keep_missing=impute).fit(parts.features, reading=parts.reading)
-    X = encoder.transform(parts.features)
-    used = [column for column in parts.reading.columns if column.used]
-    target = str(parts.target.name)
-    doubts = list_doubts(X, y, used, classes, target)
+    table = encode_parts(parts, task, impute=impute)
+    encoder = table.encoder
     return Dataset(
         name=name,
-        X=X,
-        y=y,
-        task=task,
+        X=table.X,
+        y=table.y,
+        task=table.task,
         feature_names=tuple(encoder.feature_names_),
-        classes=classes,
-        groups=parts.groups,
-        protocol="kfold" if parts.groups is None else "grouped",
+        classes=table.classes,
+        groups=table.dependence.groups,
+        times=table.dependence.times,
+        protocol=table.dependence.protocol,
         extras={  # not one entry a row: never to be sampled
             BLOCKS: encoder.blocks_[None, :],
             COLUMNS: np.array([encoder.feature_columns]),
+            DEVIATIONS: encoder.deviations_[None, :],
         },
         weights=parts.weights,
         ids=parts.ids,
-        notes=(*parts.notes, *describe_reading(parts.reading), *doubts),
-        target_name=target,
+        notes=table.notes,
+        target_name=str(parts.target.name),
         unit=parts.unit,
     )

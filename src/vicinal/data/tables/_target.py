@@ -8,15 +8,18 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, Task
 from vicinal.data.tables._cells import as_texts, without_words
-from vicinal.data.tables._columns import FEW_ROWS, FROM_0, Column
+from vicinal.data.tables._columns import FEW_ROWS
 from vicinal.data.tables._numbers import parse_numbers
-from vicinal.data.tables._raw_table import TableError
+from vicinal.data.tables._reading import FROM_0, Column
+from vicinal.rows import holds_classes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# More different whole numbers than this may be classes or quantities: the user must say which.
-MAX_CLASSES_UNASKED = 100
+# Squares of larger targets, summed over all rows there can be, leave the numbers.
+LARGEST = 1e140
+# An array of texts makes each as wide as the longest.
+LONGEST_NAME = 1000
 
 
 def plain_target(column: pd.Series, record: Column) -> pd.Series:
@@ -35,7 +38,7 @@ def plain_target(column: pd.Series, record: Column) -> pd.Series:
 
 
 def infer_task(column: pd.Series) -> Task:
-    """Return the task a target stands for; see :func:`read_table` for the rule."""
+    """Return the task a target stands for; of numbers as :func:`vicinal.rows.read_target` says."""
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(column.dtype) or _is_flag(column):
@@ -43,16 +46,7 @@ def infer_task(column: pd.Series) -> Task:
     values = column.to_numpy(dtype=np.float64)
     if not np.all(np.isfinite(values) & (values == np.round(values))):
         return "regression"
-    n_distinct = len(np.unique(values))
-    # Five folds could not each hold a row of every class.
-    rare = n_distinct > FEW_ROWS and n_distinct > len(values) / 5
-    if n_distinct > MAX_CLASSES_UNASKED or rare:
-        raise TableError(
-            f"The target {column.name!r} holds {n_distinct} different whole numbers, which may be "
-            "classes or quantities: say whether this is classification or regression (task).",
-            task="regression",
-        )
-    return "classification"
+    return "classification" if holds_classes(values) else "regression"
 
 
 def encode_target(
@@ -60,6 +54,8 @@ def encode_target(
 ) -> tuple[Task, AnyArray, tuple[Any, ...]]:
     """Return the task, y of shape (n,), and the classes (empty for regression)."""
     _refuse_missing_targets(column)
+    if task not in (None, "classification", "regression"):
+        raise ValueError(f"task must be classification or regression, got {task!r}.")
     task = task or infer_task(column)
     if task == "regression":
         return task, target_numbers(column), ()
@@ -94,7 +90,14 @@ def class_names(column: pd.Series) -> AnyArray:
         values = column.to_numpy()
         whole = values.dtype.kind in "iu" or np.array_equal(values, np.round(values))
         return values.astype(np.int64) if whole and np.abs(values).max() < 2**62 else values
-    return np.array([str(value).strip() for value in column], dtype=np.str_)
+    texts = [str(value).strip() for value in column]
+    longest = max(texts, key=len, default="")
+    if len(longest) > LONGEST_NAME:
+        raise ValueError(
+            f"The target {column.name!r} holds a text of {len(longest):,} letters "
+            f"({longest[:40]!r}...), which names no class. Check the target column."
+        )
+    return np.array(texts, dtype=np.str_)
 
 
 def target_numbers(column: pd.Series) -> FloatArray:
@@ -107,6 +110,11 @@ def target_numbers(column: pd.Series) -> FloatArray:
         raise ValueError(
             f"The target {column.name!r} must hold finite numbers for regression, but row "
             f"{wrong[0]} ({FROM_0}) holds {str(column.iloc[wrong[0]])!r}."
+        )
+    if np.abs(values).max() > LARGEST:
+        raise ValueError(
+            f"The target {column.name!r} holds {values[np.argmax(np.abs(values))]:.6g}, whose "
+            "square no number can hold; write it in a larger unit."
         )
     if np.ptp(values) == 0:
         raise ValueError(

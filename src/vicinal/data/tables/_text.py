@@ -23,6 +23,7 @@ from vicinal.data.tables._header import (
     drop_unnamed,
     name_columns,
 )
+from vicinal.data.tables._limits import refuse_too_wide
 from vicinal.data.tables._numbers import NO_NUMBER, read_number_texts
 from vicinal.data.tables._raw_table import RawTable
 
@@ -59,7 +60,9 @@ def read_text(
     if separator == " ":
         data = b"\n".join(b"\t".join(line.split()) for line in data.split(b"\n"))
         comment, separator = "\t".join(comment.split()), "\t"
-    header = name_columns(_first_rows(data, separator, path), comment.split(separator), path)
+    first = _first_rows(data, separator, path)
+    refuse_too_wide(max((len(row.fields) for row in first), default=0), path)
+    header = name_columns(first, comment.split(separator), path)
     parse = partial(_parse, data, separator, header.names, header.n_lines, path=path)
     frame = parse(text_columns)
     if len(frame) and bool(frame[header.names[-1]].isna().any()):  # pandas pads short rows silently

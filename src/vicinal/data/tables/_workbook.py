@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 from vicinal.data.tables._header import Row, drop_unnamed, name_columns
 from vicinal.data.tables._limits import TooLargeError, refuse_beyond, unpacked_limit
-from vicinal.data.tables._raw_table import RawTable
+from vicinal.data.tables._raw_table import RawTable, quoted
 
 # What is raised over archives and sheets that are not whole; a fault of XML is a SyntaxError.
 _DAMAGE = (
@@ -19,10 +20,14 @@ _DAMAGE = (
 )  # fmt: skip
 
 _MOST_ROWS = 2**20
+MOST_LOOKED_AT = 1000
 
 
-def read_workbook(path: Path) -> RawTable:
-    """Return the first sheet with values; of formulas, the values they were saved with."""
+def read_workbook(path: Path, sheet: str | None = None) -> RawTable:
+    """Return the sheet of that name, or the first that holds a table.
+
+    Of formulas, the values they were saved with.
+    """
     try:
         import openpyxl
     except ImportError as error:
@@ -33,19 +38,33 @@ def read_workbook(path: Path) -> RawTable:
     try:
         with path.open("rb") as file:  # which openpyxl leaves open where the workbook is damaged
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            sheets = {sheet.title: _filled_cells(sheet, path) for sheet in book.worksheets}
+            sheets = {each.title: _filled_cells(each, path) for each in book.worksheets}
     except TooLargeError:
         raise
     except _DAMAGE as error:
         raise ValueError(f"{path}: not a whole Excel workbook ({error}).") from error
-    filled = [title for title, sheet in sheets.items() if sheet.rows]
+    filled = [title for title, each in sheets.items() if each.rows]
     if not filled:
         raise ValueError(f"{path}: the workbook is empty.")
-    table = _as_table(sheets[filled[0]], path)
-    if len(filled) == 1:
+    title = _choose_sheet(sheets, filled, sheet, path)
+    table = _as_table(sheets[title], path)
+    if len(filled) == 1 or sheet is not None:
         return table
-    found = f"of {len(filled)} sheets the first, {filled[0]!r}, was read"
+    found = f"of the sheets {quoted(filled)}, {title!r} was read; another is read by name (sheet)"
     return RawTable(table.frame, (found, *table.notes))
+
+
+def _choose_sheet(
+    sheets: dict[str, _Sheet], filled: list[str], asked: str | None, path: Path
+) -> str:
+    """Return the title of the sheet asked for, by default the first of two columns and rows."""
+    if asked is None:
+        tables = [t for t in filled if len(sheets[t].rows) > 1 and len(sheets[t].rows[0]) > 1]
+        return (tables or filled)[0]
+    if asked not in filled:
+        kind = "an empty sheet" if asked in sheets else "no sheet"
+        raise ValueError(f"{path}: {asked!r} is {kind} of it; there are {quoted(filled)}.")
+    return asked
 
 
 @dataclass(frozen=True)
@@ -83,11 +102,25 @@ def _filled_cells(sheet: Any, path: Path) -> _Sheet:
 def _as_table(sheet: _Sheet, path: Path) -> RawTable:
     import pandas as pd
 
-    rows = sheet.rows
+    rows, titles = _without_titles(sheet.rows)
     texts = [Row(n, ["" if v is None else str(v) for v in row]) for n, row in enumerate(rows[:50])]
     header = name_columns([Row(row.line + 1, row.fields) for row in texts], (), path)
     body = rows[1:] if header.n_lines else rows
     columns = zip(*body, strict=True) if body else [()] * len(header.names)
     cells = {n: list(column) for n, column in zip(header.names, columns, strict=True)}
     frame, unnamed = drop_unnamed(pd.DataFrame(cells).infer_objects())
-    return RawTable(frame, (*sheet.notes, *header.notes, *unnamed))
+    return RawTable(frame, (*sheet.notes, *titles, *header.notes, *unnamed))
+
+
+def _without_titles(
+    rows: list[tuple[Any, ...]],
+) -> tuple[list[tuple[Any, ...]], tuple[str, ...]]:
+    """Leave out what stands above the header: rows that fill half as many cells as most do."""
+    filled = [sum(value is not None for value in row) for row in rows[:MOST_LOOKED_AT]]
+    usual = statistics.median(filled)
+    first = next(n for n, count in enumerate(filled) if count > usual / 2)
+    if not first or usual < 2:
+        return rows, ()
+    title = next(str(value) for value in rows[0] if value is not None)
+    above = f"{first} row{'s' * (first > 1)} above the header"
+    return rows[first:], (f"passed over {above} ({title[:40]!r}{', ...' * (first > 1)})",)

@@ -20,10 +20,11 @@ from vicinal._kernels._unions import gather_known, reverse_lists
 from vicinal._threads import map_blocks
 from vicinal._types import FloatArray, IntArray
 from vicinal.metric.candidates._cells import Cells, cut_into_cells
-from vicinal.metric.candidates._exact import (
+from vicinal.pairs import (
     ClassOrder,
     candidate_limits,
     centred_float32,
+    fold_rows,
     shortlists,
 )
 
@@ -43,10 +44,9 @@ Compared = Callable[[int], tuple[IntArray, IntArray]]
 
 @dataclass(frozen=True)
 class _Rows:
-    """Mapped rows: ``points`` (n, p), ``squared_norms`` (n,), their classes, the lists' lengths."""
+    """Mapped rows: ``points`` (n, p), their classes, the lists' lengths."""
 
     points: FloatArray
-    squared_norms: FloatArray
     classes: ClassOrder
     keep: tuple[int, int]
     n_threads: int
@@ -63,7 +63,7 @@ def approximate_candidates(
     seed: tuple[int, ...] = (0,),
     n_threads: int = 1,
 ) -> IntArray:
-    """Return nearly the lists of :func:`~vicinal.metric.candidates._exact.refresh_candidates`.
+    """Return nearly the lists of :func:`~vicinal.metric.candidates.refresh_candidates`.
 
     Parameters as there, but rows near a row's own place are taken for near its query; ``previous``
     lists are where the search starts, and ``seed`` decides where
@@ -71,8 +71,7 @@ def approximate_candidates(
     memory O(n · candidates). The result does not depend on ``n_threads``.
     """
     points = centred_float32(mapped)
-    squared_norms = np.einsum("ij,ij->i", points, points)
-    rows = _Rows(points, squared_norms, classes, (n_own, n_other), n_threads)
+    rows = _Rows(points, classes, (n_own, n_other), n_threads)
     rng = np.random.default_rng(seed)
     lists, rounds = previous, _ROUNDS
     if lists is None:
@@ -155,7 +154,7 @@ def _search_cell(
 ) -> IntArray:
     """Return the lists (b, n_own + n_other) of one cell's rows out of the rows compared with."""
     compared = np.concatenate([own, others])
-    columns = np.column_stack([rows.points[compared], rows.squared_norms[compared]]).T
+    columns = fold_rows(rows.points[compared])
     start = np.zeros(len(members), np.int32)
     stop = np.full(len(members), len(own), np.int32)
     queries = rows.points[members]

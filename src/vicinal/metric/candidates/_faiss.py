@@ -6,7 +6,7 @@ import numpy as np
 
 from vicinal._types import FloatArray, IntArray
 from vicinal.index import FaissIndex, without_itself
-from vicinal.metric.candidates._exact import ClassOrder, centred_float32, squared_distances_to
+from vicinal.pairs import ClassOrder, centred_float32, squared_distances_to
 
 # Inverted lists a query looks at.
 _PROBES = 16
@@ -23,7 +23,7 @@ def faiss_candidates(
     seed: tuple[int, ...] = (),
     n_threads: int = 1,
 ) -> IntArray:
-    """Return nearly the lists of :func:`~vicinal.metric.candidates._exact.refresh_candidates`.
+    """Return nearly the lists of :func:`~vicinal.metric.candidates.refresh_candidates`.
 
     Rows are sorted into 2√n inverted lists, of which each row looks at sixteen, once among its own
     class and once among the others: time O(n^1.5 p). Candidates of an earlier map that are

@@ -12,13 +12,12 @@ more of it. ``Descent`` takes stochastic steps by a rule (:class:`Adam`, :class:
 """
 
 from vicinal.metric.descent._cone import project_to_cone
-from vicinal.metric.descent._frame import Frame, make_frame
+from vicinal.metric.descent._frame import Frame, FramedRows, enter_frame, frame_rows, make_frame
 from vicinal.metric.descent._full_batch import Listener, minimise
 from vicinal.metric.descent._problem import (
     Objective,
     Problem,
     Progress,
-    Rows,
     Rule,
     Setting,
     Watch,
@@ -31,15 +30,17 @@ __all__ = [
     "Descent",
     "FallingRate",
     "Frame",
+    "FramedRows",
     "InverseTime",
     "Listener",
     "Objective",
     "Problem",
     "Progress",
-    "Rows",
     "Rule",
     "Setting",
     "Watch",
+    "enter_frame",
+    "frame_rows",
     "make_frame",
     "minimise",
     "project_to_cone",

@@ -11,7 +11,7 @@ Two maps are another matter. Of ‖U'x' − V'z'‖ with centred rows, folding U
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from vicinal._types import AnyArray, FloatArray
+from vicinal.metric.maps import LinearMaps
+from vicinal.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,14 @@ class Frame:
         difference: FloatArray = (query_components - components) @ self.centre
         return difference
 
+    def maps(self, components: FloatArray) -> LinearMaps:
+        """Return the maps of features equal to a map, or to two stacked: queries', database's."""
+        if components.ndim == 2:
+            return LinearMaps(self.fold(components))
+        query_map, database_map = (self.fold(side) for side in components)
+        offset = self.offset(query_map, database_map).astype(components.dtype)
+        return LinearMaps(database_map, query_map, -offset)
+
     def plain(self, n_components: int) -> FloatArray:
         """Return the first rows of a map with the distances of the features, up to one factor."""
         relative = self.scale / self.scale.max()  # or distances of large values would overflow
@@ -84,6 +94,27 @@ class Frame:
     def is_plain(self) -> bool:
         """Whether distances here are those of the features, to the rounding of scaled ones."""
         return bool(np.allclose(self.scale, self.scale[0], rtol=0.02))
+
+
+PLAIN = Frame(np.zeros(0), np.ones(0))
+
+
+@dataclass(frozen=True)
+class FramedRows(Rows):
+    """Rows in the coordinates of a frame."""
+
+    frame: Frame = PLAIN
+
+
+def enter_frame(rows: Rows, frame: Frame) -> FramedRows:
+    """Return rows in the coordinates of a frame."""
+    return FramedRows(frame.enter(rows.X), rows.target, rows.weights, rows.groups, frame=frame)
+
+
+def frame_rows(rows: Rows) -> FramedRows:
+    """Return rows about their mean, on one scale, in float64, no wider than there are rows."""
+    frame = make_frame(rows.X, standardise=False)
+    return enter_frame(replace(rows, X=rows.X.astype(np.float64, copy=False)), frame)
 
 
 def make_frame(X: AnyArray, *, standardise: bool = True) -> Frame:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import FloatArray, IntArray
+from vicinal.rows import Rows
 
 
 class Objective(Protocol):
@@ -56,47 +57,21 @@ class Setting(Protocol):
         """Return its values by the names users know."""
 
 
-class Rows(Protocol):
-    """Rows that inner splits can part.
-
-    ``labels`` (n,) are what splits keep in proportion (None for real targets), ``groups`` (n,) what
-    they may not part, ``weights`` (n,) how much each row's score counts; both may be None.
-    """
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-
-    @property
-    def labels(self) -> IntArray | None:
-        """The classes of the rows."""
-
-    @property
-    def groups(self) -> AnyArray | None:
-        """The groups of the rows."""
-
-    @property
-    def weights(self) -> FloatArray | None:
-        """The weights of the rows."""
-
-    def take(self, rows: IntArray) -> Self:
-        """Return the same on some of the rows."""
-
-
-class Problem(Rows, Protocol):
+class Problem(Protocol):
     """Rows and what is to be learned from them."""
+
+    @property
+    def rows(self) -> Rows:
+        """The rows it is learned from."""
+
+    def on(self, rows: Any) -> Self:
+        """Return the same problem on other rows, such as a part of its own."""
 
     def settings(self) -> Sequence[Any]:
         """Return every :class:`Setting` that was left open, the likeliest first."""
 
     def begin(self, setting: Any, seed: Sequence[int]) -> Any:
         """Return a :class:`~vicinal.metric.descent.Descent` at a setting's start."""
-
-    def map_database(self, components: FloatArray) -> FloatArray:
-        """Return these rows where a map puts database points."""
-
-    def map_queries(self, components: FloatArray) -> FloatArray:
-        """Return these rows where a map puts queries."""
 
     def score(self, components: FloatArray, held: Any) -> FloatArray:
         """Return the loss (m,) of each held-out row, predicted from these rows under a map."""

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import FloatArray
-from vicinal.metric.descent import Descent, Frame, Progress
+from vicinal.metric.descent import Descent, Progress
 from vicinal.metric.gerrymander._mlng import MLNG
-from vicinal.metric.gerrymander._objective import TWO_MAPS
-from vicinal.metric.gerrymander._parted import part
+from vicinal.metric.gerrymander._objective import part
 from vicinal.metric.gerrymander._problem import LinearProblem
+from vicinal.metric.gerrymander._regularizers import TWO_MAPS
 from vicinal.metric.starts import Start
 
 
@@ -30,14 +30,6 @@ class TwoMapProblem(LinearProblem):
     def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
         """Return a descent at the setting's start, in the coordinates of both maps' mean."""
         return part(super().begin(setting, seed))
-
-    def map_database(self, components: FloatArray) -> FloatArray:
-        """Return these rows under V."""
-        return super().map_database(components[1])
-
-    def map_queries(self, components: FloatArray) -> FloatArray:
-        """Return these rows under U."""
-        return super().map_database(components[0])
 
 
 class AsymmetricMLNG(MLNG):
@@ -146,20 +138,3 @@ class AsymmetricMLNG(MLNG):
         both = np.hstack([self.query_components_, -self.components_])
         matrix: FloatArray = both.T @ both
         return matrix
-
-    @property
-    def feature_relevance_(self) -> FloatArray:
-        """How much each original feature moves the distance, on both sides, summing to 1."""
-        check_is_fitted(self, "components_")
-        diagonal = np.sum(self.components_**2 + self.query_components_**2, axis=0)
-        total = diagonal.sum()
-        relevance: FloatArray = diagonal / total if total > 0 else diagonal
-        return relevance
-
-    def _present_map(self) -> FloatArray:
-        return np.stack([self.query_components_, self.components_])
-
-    def _keep_map(self, frame: Frame, components: FloatArray) -> None:
-        self.query_components_, self.components_ = (frame.fold(side) for side in components)
-        offset = frame.offset(self.query_components_, self.components_)
-        self.query_offset_ = -offset.astype(components.dtype)

@@ -12,20 +12,16 @@ import numpy as np
 
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_classification_input,
-    check_costs,
-    check_groups,
-    check_weights,
-)
-from vicinal.metric._base import MetricLearner
-from vicinal.metric.descent import Frame, Progress, make_frame
-from vicinal.metric.gerrymander._objective import REGULARIZERS
-from vicinal.metric.gerrymander._options import check_options, count_infeasible
+from vicinal._validation import check_costs
+from vicinal.metric.descent import Frame, FramedRows, Progress, enter_frame, make_frame
+from vicinal.metric.gerrymander._options import Options, check_options, count_infeasible
 from vicinal.metric.gerrymander._problem import LinearProblem
 from vicinal.metric.gerrymander._published import PublishedMLNG
+from vicinal.metric.gerrymander._regularizers import REGULARIZERS
+from vicinal.metric.learner import MetricLearner
+from vicinal.metric.maps import LinearMaps, stacked
 from vicinal.metric.selection import learn
+from vicinal.rows import Rows, check_at_least_two_classes, check_transform_input
 
 
 class MLNG(MetricLearner):
@@ -44,7 +40,7 @@ class MLNG(MetricLearner):
     ----------
     n_neighbors : int or None
         k, of the loss and of the vote the metric is for. None follows the predictor the metric
-        stands in, and is 3 where there is none.
+        stands in, and is 5 where there is none.
     n_components : int or None
         Rows of the map, at most as many as features. None lets ``init`` decide.
     solver : {"factored", "psd"}, default="factored"
@@ -182,7 +178,9 @@ class MLNG(MetricLearner):
         """
         return PublishedMLNG(n_neighbors, **parameters)
 
-    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None, groups: Any = None) -> MLNG:
+    def fit(
+        self, X: AnyArray, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> MLNG:
         """Learn the metric.
 
         Parameters
@@ -196,20 +194,19 @@ class MLNG(MetricLearner):
         groups : array-like of shape (n,) or None
             Rows of one group are not parted by inner splits.
         """
-        warm = self._present_map() if self.warm_start and hasattr(self, "components_") else None
-        X, classes, codes = check_classification_input(self, X, y, accept_sparse=True)
-        check_at_least_two_classes(self, classes)
-        options = check_options(self, X, check_costs(self.costs, len(classes)), warm)
-        weights = check_weights(sample_weight, len(codes))
-        groups = check_groups(groups, len(codes))
-        self.classes_ = classes
-        self._warn_of_small_classes(codes, options.n_neighbors)
-        with one_blas_thread():  # batches are small, and the result must not depend on threads
-            frame = make_frame(X)
-            self._learn(self._problem(frame.enter(X), codes, frame, options, weights, groups))
-        return self
+        return self.fit_rows(self._read(X, y, sample_weight, groups))
 
-    def partial_fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> MLNG:
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map whose k nearest neighbours vote right."""
+        warm = stacked(self.maps_) if self.warm_start and self._is_fitted else None
+        costs = check_costs(self.costs, len(rows.classes.names))
+        options = check_options(self, rows.X, costs, warm)
+        self._warn_of_small_classes(rows.codes, options.n_neighbors)
+        with one_blas_thread():  # batches are small, and the result must not depend on threads
+            frame = make_frame(rows.X)
+            return self._solve(enter_frame(rows, frame), options)
+
+    def partial_fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> MLNG:
         """Walk one epoch on new rows, from the present metric; the first call is a :meth:`fit`.
 
         The rows are each other's neighbours, so a call should bring several of each class. They are
@@ -217,24 +214,23 @@ class MLNG(MetricLearner):
         before are welcome, unless there are costs, which must know them. Parameters as for
         :meth:`fit`.
         """
-        if not hasattr(self, "components_"):
+        if not self._is_fitted:
             return self.fit(X, y, sample_weight)
-        X, classes, codes = check_classification_input(self, X, y, accept_sparse=True, reset=False)
-        check_at_least_two_classes(self, classes)
-        costs = self._costs_among(classes)
+        check_transform_input(self, X)
+        rows = self._read(X, y, sample_weight)
+        check_at_least_two_classes(self, rows.classes)
+        costs = self._costs_among(rows.classes.names)
         options = replace(
-            check_options(self, X, costs, self._present_map()),
+            check_options(self, rows.X, costs, stacked(self.maps_)),
             learning_rate=self.learning_rate_,
             regularization=self.regularization_ or None,
             max_iter=1,
         )
-        weights = check_weights(sample_weight, len(codes))
         earlier = self.n_iter_, self.loss_curve_
-        self._warn_of_small_classes(codes, options.n_neighbors)
+        self._warn_of_small_classes(rows.codes, options.n_neighbors)
         with one_blas_thread():
-            frame = Frame(*self._frame)
-            self._learn(self._problem(frame.enter(X), codes, frame, options, weights))
-        self.classes_ = np.union1d(self.classes_, classes)
+            self._keep(self._solve(enter_frame(rows, Frame(*self._frame)), options))
+        self.classes_ = np.union1d(self.classes_, rows.classes.names)
         self.n_iter_ += earlier[0]
         self.loss_curve_ = earlier[1] + self.loss_curve_
         return self
@@ -253,24 +249,17 @@ class MLNG(MetricLearner):
         places = np.searchsorted(self.classes_, classes)
         return costs[np.ix_(places, places)]
 
-    def _learn(self, problem: LinearProblem) -> None:
-        """Learn from the problem and keep what came of it."""
-        learned = learn(problem, problem.options.seed, self._watch)
-        self._frame = (problem.frame.centre, problem.frame.scale, problem.frame.basis)
-        self._keep_map(problem.frame, learned.components.astype(problem.X.dtype, copy=False))
+    def _solve(self, rows: FramedRows, options: Options) -> LinearMaps:
+        """Return the maps learned from rows in a frame, and keep how they came to be."""
+        learned = learn(self._problem(rows, options), options.seed, self._watch)
+        frame = rows.frame
+        self._frame = (frame.centre, frame.scale, frame.basis)
         self.init_ = learned.setting["init"]
         self.learning_rate_ = learned.setting["learning_rate"]
         self.regularization_ = learned.setting["regularization"]
         self.settings_ = learned.tried
         self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
-
-    def _present_map(self) -> FloatArray:
-        """Return the map, or stacked maps, to go on from."""
-        return self.components_
-
-    def _keep_map(self, frame: Frame, components: FloatArray) -> None:
-        """Keep the map, or stacked maps, found in a frame's coordinates."""
-        self.components_ = frame.fold(components)
+        return frame.maps(learned.components.astype(rows.X.dtype, copy=False))
 
     def _warn_of_small_classes(self, codes: IntArray, n_neighbors: int) -> None:
         self.n_skipped_ = count_infeasible(codes, n_neighbors)

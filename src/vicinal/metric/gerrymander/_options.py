@@ -14,17 +14,15 @@ from vicinal._validation import (
     check_auto,
     check_choice,
     check_components,
-    check_neighbors,
     check_positive,
     check_whole,
 )
 from vicinal.index import import_faiss
 from vicinal.metric.candidates import SEARCHES, choose_search
 from vicinal.metric.starts import STARTS, check_map
+from vicinal.rows import usual_neighbors
 
 SOLVERS = ("factored", "psd")
-# The k of a metric that is not told one and stands in no predictor.
-USUAL_NEIGHBORS = 3
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,8 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
     if told.candidates == "faiss":
         import_faiss("candidates='faiss'")
     n_components = check_components(told.n_components, width)
-    k = USUAL_NEIGHBORS if told.n_neighbors is None else told.n_neighbors
     return Options(
-        n_neighbors=check_neighbors(k, n_rows - 1),
+        n_neighbors=usual_neighbors(told.n_neighbors, n_rows - 1),
         n_components=n_components,
         solver=told.solver,
         init=check_init(told, width) if warm is None else check_warm(warm, width, n_components),

@@ -9,12 +9,16 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric.descent import Adam, Descent, FallingRate, Frame, Rule
-from vicinal.metric.gerrymander._cone import ConeObjective
-from vicinal.metric.gerrymander._factored import FactoredObjective, make_objective
+from vicinal._types import FloatArray
+from vicinal.metric.descent import Adam, Descent, FallingRate, FramedRows, Rule
+from vicinal.metric.gerrymander._objective import (
+    ConeObjective,
+    FactoredObjective,
+    make_objective,
+    sides,
+)
 from vicinal.metric.gerrymander._options import Options
-from vicinal.metric.selection import vote_losses
+from vicinal.metric.selection import prediction_losses
 from vicinal.metric.starts import Start, start_map
 
 # Rates relative to the root mean square entry of the start, or to the unit of W.
@@ -53,34 +57,20 @@ class LinearSetting:
 
 @dataclass(frozen=True)
 class LinearProblem:
-    """Rows (n, r) in a frame, their classes, and what was asked of them.
+    """Rows (n, r) in a frame with their classes, and what was asked of them.
 
     Trials from one start share its map and first candidates: ``_begun``.
     """
 
-    X: AnyArray
-    labels: IntArray
-    frame: Frame
+    rows: FramedRows
     options: Options
-    weights: FloatArray | None = None
-    groups: AnyArray | None = None
     _begun: dict[Start, tuple[FactoredObjective, FloatArray]] = field(default_factory=dict)
 
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return len(self.labels)
-
-    def take(self, rows: IntArray) -> Self:
-        """Return the problem of some of the rows."""
-        weights, groups = (
-            None if part is None else part[rows] for part in (self.weights, self.groups)
-        )
-        k = min(self.options.n_neighbors, max(1, len(rows) - 1))
-        return replace(
-            self, X=self.X[rows], labels=self.labels[rows], weights=weights, groups=groups,
-            options=replace(self.options, n_neighbors=k), _begun={},
-        )  # fmt: skip
+    def on(self, rows: FramedRows) -> Self:
+        """Return the problem of other rows."""
+        k = min(self.options.n_neighbors, max(1, rows.n_rows - 1))
+        options = replace(self.options, n_neighbors=k)
+        return replace(self, rows=rows, options=options, _begun={})
 
     def settings(self) -> list[LinearSetting]:
         """Return every combination of the settings that were left open."""
@@ -102,19 +92,19 @@ class LinearProblem:
         The features as they are, standardised, and whitened within the classes, with all
         directions, those that part the class means first, and with these alone.
         """
-        options, asked, width = self.options, self.options.n_components, self.X.shape[1]
+        options, asked, width = self.options, self.options.n_components, self.rows.X.shape[1]
         if not isinstance(options.init, str):
             return [Start("array", options.init.shape[-2])]
         if options.init != "auto":
             return [Start(options.init, asked)]
-        if sparse.issparse(self.X):
+        if sparse.issparse(self.rows.X):
             return [Start("pca", asked or min(SPARSE_COMPONENTS, width))]
         if options.solver == "psd":
             return [Start("zeros"), Start("identity"), Start("relieff")]
         if asked is not None and asked < width:
             return [Start("lda", asked), Start("pca", asked)]
         starts = [Start("dann"), Start("identity")]
-        if not self.frame.is_plain:
+        if not self.rows.frame.is_plain:
             starts.append(Start("standardised"))
         few = len(options.costs) - 1
         return [*starts, Start("lda", few)] if few < width else starts
@@ -142,7 +132,7 @@ class LinearProblem:
         """Return the objective with the candidates of a start, and its map scaled to the margin."""
         if start not in self._begun:
             rng = np.random.default_rng(seed)
-            objective = make_objective(self.X, self.labels, self.options, self.weights)
+            objective = make_objective(self.rows, self.options)
             components = self.make_start(start, rng)
             objective.look(components, 0)
             if start.name != "array":  # whose scale is kept
@@ -157,25 +147,20 @@ class LinearProblem:
 
     def make_start(self, start: Start, rng: np.random.Generator) -> FloatArray:
         """Return the map a start names, not scaled."""
-        width, dtype = self.X.shape[1], self.X.dtype
-        check_size(start.n_components, width, self.options.solver)
+        rows, dtype = self.rows, self.rows.X.dtype
+        check_size(start.n_components, rows.X.shape[1], self.options.solver)
         if start.name == "array":
-            components = self.frame.unfold(self.options.init)
+            components = rows.frame.unfold(self.options.init)
         else:
-            components = start_map(start, self.X, self.labels, self.frame, rng)
+            components = start_map(start, rows.X, rows.codes, rows.frame, rng)
         return np.ascontiguousarray(components, dtype=dtype)
 
-    def map_database(self, components: FloatArray) -> FloatArray:
-        """Return these rows under a map."""
-        return np.ascontiguousarray(self.X @ components.T)
-
-    map_queries = map_database
-
-    def score(self, components: FloatArray, held: LinearProblem) -> FloatArray:
+    def score(self, components: FloatArray, held: FramedRows) -> FloatArray:
         """Return the loss of each held-out row, voted on by these rows."""
-        return vote_losses(
-            self.map_database(components), held.map_queries(components), self.labels, held.labels,
-            self.options.costs, self.options.n_neighbors, n_threads=self.options.n_threads,
+        maps = sides(components)  # of queries, and of the database
+        return prediction_losses(
+            self.rows.X @ maps[-1].T, held.X @ maps[0].T, self.rows.classes, held.classes,
+            self.options.n_neighbors, costs=self.options.costs, n_threads=self.options.n_threads,
         )  # fmt: skip
 
 

@@ -1,91 +1,76 @@
-"""The algorithm of the source, to the letter where the letter is right.
-
-    W ← Π( W − η(t) [W + C n ∂(mean loss)/∂W] ),   η(t) = 1/(t + 1)                     (1)
-
-with Π the projection on the cone of metrics: a stochastic subgradient step of
-½‖W‖²_F + C Σ_i L_i. The source prints the rate before the regulariser only, and 1/t, which at
-t = 1 would forget the start.
-"""
+"""The algorithm of the source, to the letter where the letter is right."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
-from vicinal._types import AnyArray
-from vicinal._validation import (
-    check_at_least_two_classes,
-    check_auto,
-    check_choice,
-    check_classification_input,
-    check_costs,
-    check_neighbors,
-    check_positive,
-    check_whole,
+from vicinal._types import FloatArray
+from vicinal._validation import check_auto, check_choice, check_costs, check_positive, check_whole
+from vicinal.metric.descent import FramedRows, Progress, frame_rows, project_to_cone
+from vicinal.metric.gerrymander._published_descent import (
+    GRID,
+    PublishedDescent,
+    Walk,
+    mean_squared_distance,
+    published_start,
 )
-from vicinal.metric._base import MetricLearner
-from vicinal.metric.descent import Descent, InverseTime, Progress, Rule, make_frame
-from vicinal.metric.gerrymander._options import USUAL_NEIGHBORS, Options, scale_costs
-from vicinal.metric.gerrymander._problem import LinearProblem, LinearSetting
-from vicinal.metric.selection import learn
-from vicinal.metric.starts import Start
+from vicinal.metric.learner import MetricLearner
+from vicinal.metric.maps import LinearMaps
+from vicinal.metric.selection import prediction_losses
+from vicinal.rows import Rows, inner_splits, usual_neighbors
 
-# C n to choose from, in the unit that makes the first step the size of the margin.
-GRID = (0.001, 0.01, 0.1, 1.0, 10.0)
-# The share the mean loss of an epoch must fall by for the next to be walked.
-PLATEAU = 0.001
+INITS = ("auto", "zeros", "relieff", "identity")
+INFERENCES = ("exact", "greedy")
 
 
 @dataclass(frozen=True)
-class PublishedProblem(LinearProblem):
-    """MLNG's problem with the source's starts, weights and rate; ``C`` None is chosen."""
+class PublishedSetting:
+    """What one split chooses: a start and C, by the mean loss of the rows held out."""
 
-    C: float | None = None
-
-    def settings(self) -> list[LinearSetting]:
-        """Return the starts and weights left open: λ = 1/(C n) on half the squared norm."""
-        names = ("relieff", "zeros") if self.options.init == "auto" else (self.options.init,)
-        scale = self._metric_unit((self.options.seed,)) ** 2
-        weights = [c * scale for c in GRID] if self.C is None else [self.C * self.n_rows]
-        return [
-            LinearSetting(Start(name), 1.0, 0.5 / weight) for weight in weights for name in names
-        ]
-
-    def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
-        """Return a descent that ends on a plateau of the loss."""
-        return replace(super().begin(setting, seed), fall=PLATEAU)
-
-    def cone_rule(self, setting: LinearSetting, unit: float) -> Rule:
-        """Return steps of (1): the objective here is (1)'s divided by C n."""
-        return InverseTime(0.5 / setting.regularization)
+    init: str
+    C: float
+    score: float = np.nan
 
 
 class PublishedMLNG(MetricLearner):
     """MLNG by the algorithm of its source, for reproduction; made by :meth:`MLNG.as_published`.
 
-    Minimises ½‖W‖²_F + C Σ_i L_i over metrics W by projected stochastic subgradient steps of rate
-    1/t from zeros or the ReliefF diagonal, with exact inference over all rows at every step, until
-    the mean loss of an epoch stops falling.
+    Minimises ½‖W‖²_F + C Σ_i L_i over metrics W by stochastic subgradient steps of rate 1/t, a row
+    a step, from zeros or the ReliefF diagonal. h* and ĥ of a row are inferred over all rows afresh
+    at its step, and W is projected on the cone of metrics, until the running average of the loss
+    over an epoch no longer falls.
 
     Parameters
     ----------
     n_neighbors : int or None
-        k; None follows the predictor the metric stands in, and is 3 where there is none.
+        k; None follows the predictor the metric stands in, and is 5 where there is none.
     C : float or "auto"
         "auto" chooses on one split of 75 and 25 % of the rows.
     init : {"auto", "zeros", "relieff", "identity"}
-        "auto" chooses between the first two with C.
+        "auto" is the source's rule: the ReliefF diagonal where its distance is better than that of
+        the features on the held-out quarter, else zeros.
     costs : array of shape (R, R) or None
+    inference : {"exact", "greedy"}
+        "exact" tries every number k' of rows of the wanted class, which the source gives as the
+        intuition behind its algorithm; "greedy" is the algorithm it prints, which can miss the
+        best set.
+    reuse : int, default=1
+        Steps that sets are kept for: with p, those of p rows are inferred at once.
+    project_every : int, default=16
+        Steps between projections; 1 is the source's.
     max_iter : int, default=50
         Epochs at most.
     random_state : int, RandomState or None
     verbose : int, default=0
     n_jobs : int or None
+        Threads of ReliefF; the descent walks row after row in one.
 
     Attributes
     ----------
@@ -94,16 +79,26 @@ class PublishedMLNG(MetricLearner):
     C_ : float
     init_ : str
     n_iter_ : int
+        Epochs walked over all rows.
     loss_curve_ : list of float
+        Mean loss of each of them, every row's at its own step.
     settings_ : list of dict
-        As of :class:`~vicinal.MLNG`.
+        Every C tried on the split, with its score, the mean cost of held-out votes plus a quarter
+        of the share of wrong neighbours, and which was chosen.
 
     Notes
     -----
-    Departures: exact inference instead of the printed greedy one, batches instead of single rows,
-    one projection for several batches, the rate on the whole subgradient, and the ReliefF diagonal
-    scaled to the margin.
-    Time O(n² d) an epoch; memory is that of a block of rows.
+    With rate 1/(t + 1) and V_t = t W_t / (C n) a step is V ← Π(V − ∂L_i/∂W): C is left in the
+    margin alone. So a step takes a few products of the rows with a vector, time O(n d k + n R),
+    and a projection O(d³); memory O(n d + d²), d being the rows where there are fewer of them.
+    Departures: the rate on the whole subgradient, where the source prints it before the regulariser
+    only; 1/(t + 1), since 1/t would forget the start; ½‖W‖²; one projection for several rows;
+    rows drawn without replacement, an epoch at a time.
+
+    References
+    ----------
+    Trivedi, McAllester and Shakhnarovich, "Discriminative metric learning by neighborhood
+    gerrymandering", NIPS 2014 [trivedi2014].
     """
 
     def __init__(
@@ -113,6 +108,9 @@ class PublishedMLNG(MetricLearner):
         C: Any = "auto",
         init: str = "auto",
         costs: Any = None,
+        inference: str = "exact",
+        reuse: int = 1,
+        project_every: int = 16,
         max_iter: int = 50,
         random_state: Any = None,
         verbose: int = 0,
@@ -122,49 +120,92 @@ class PublishedMLNG(MetricLearner):
         self.C = C
         self.init = init
         self.costs = costs
+        self.inference = inference
+        self.reuse = reuse
+        self.project_every = project_every
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def fit(self, X: AnyArray, y: AnyArray) -> PublishedMLNG:
-        """Learn the metric of rows X (n, d) with classes y (n,)."""
-        X, self.classes_, codes = check_classification_input(self, X, y)
-        check_at_least_two_classes(self, self.classes_)
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map the published descent leads to."""
         C = check_auto("C", self.C, check_positive)
-        options = self._options(len(X))
-        with one_blas_thread():
-            frame = make_frame(X)
-            problem = PublishedProblem(frame.enter(X), codes, frame, options, C=C)
-            learned = learn(problem, options.seed, self._watch, most_splits=1)
-        self.components_ = frame.fold(learned.components).astype(X.dtype, copy=False)
-        self.init_ = learned.setting["init"]
-        self.C_ = 0.5 / (learned.setting["regularization"] * len(X))
-        self.settings_ = learned.tried
-        self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
-        return self
-
-    def _options(self, n_rows: int) -> Options:
-        check_choice("init", self.init, ("auto", "zeros", "relieff", "identity"))
-        k = USUAL_NEIGHBORS if self.n_neighbors is None else self.n_neighbors
-        return Options(
-            n_neighbors=check_neighbors(k, n_rows - 1),
-            n_components=None,
-            solver="psd",
-            init=self.init,
-            regularizer="frobenius",
-            regularization=None,
-            costs=scale_costs(check_costs(self.costs, len(self.classes_))),
-            learning_rate=1.0,
-            max_iter=check_whole("max_iter", self.max_iter),
-            tol=0.0,
-            search="all",
-            n_threads=thread_count(self.n_jobs),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+        check_whole("max_iter", self.max_iter)
+        check_choice("init", self.init, INITS)
+        check_choice("inference", self.inference, INFERENCES)
+        how = Walk(
+            n_neighbors=usual_neighbors(self.n_neighbors, rows.n_rows - 1),
+            costs=check_costs(self.costs, len(rows.classes.names)).astype(np.float64),
+            inference=self.inference,
+            reuse=check_whole("reuse", self.reuse),
+            project_every=check_whole("project_every", self.project_every),
         )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with one_blas_thread():  # products are small, and the result must not depend on threads
+            tried = self._choose(rows, how, C, seed)
+            chosen = min(tried, key=lambda each: each.score)
+            framed = frame_rows(rows)
+            descent = self._descend(rows, framed, how, chosen, seed)
+        self.init_, self.C_ = chosen.init, chosen.C
+        self.settings_ = [{**vars(each), "chosen": each is chosen} for each in tried]
+        self.loss_curve_, self.n_iter_ = descent.losses, descent.epoch
+        return framed.frame.maps(descent.factor.astype(rows.X.dtype, copy=False))
 
-    def _watch(self, progress: Progress) -> bool:
-        if self.verbose:
-            sys.stdout.write(f"[PublishedMLNG] {progress.describe()}\n")
-            sys.stdout.flush()
-        return False
+    def _choose(self, rows: Rows, how: Walk, C: float | None, seed: int) -> list[PublishedSetting]:
+        """Return the settings tried on one split, with their scores; one where none is open."""
+        size = rows.n_rows * mean_squared_distance(rows.X) ** 2
+        weights = [weight / size for weight in GRID] if C is None else [C]
+        init = "zeros" if self.init == "auto" else self.init
+        splits = inner_splits(rows, seed)[:1] if self.init == "auto" or C is None else []
+        if not splits:
+            return [PublishedSetting(init, weights[len(weights) // 2])]
+        ((train, held),) = splits
+        framed = frame_rows(train)
+
+        def score(factor: FloatArray) -> float:
+            maps, k = framed.frame.maps(factor), how.n_neighbors
+            mapped = maps.database(train.X), maps.queries(held.X)
+            targets = train.classes, held.classes
+            return float(prediction_losses(*mapped, *targets, k, costs=how.costs).mean())
+
+        if self.init == "auto":
+            plain, relief = (
+                score(project_to_cone(self._start(name, train, framed))[1])
+                for name in ("identity", "relieff")
+            )
+            init = "relieff" if relief < plain else "zeros"
+        tried = [PublishedSetting(init, weight) for weight in weights]
+        if len(tried) == 1:
+            return tried
+        ends = [self._descend(train, framed, how, each, seed, "settings") for each in tried]
+        return [
+            replace(each, score=score(end.factor)) for each, end in zip(tried, ends, strict=True)
+        ]
+
+    def _start(self, name: str, rows: Rows, framed: FramedRows) -> FloatArray:
+        return published_start(name, rows, framed.frame, thread_count(self.n_jobs))
+
+    def _descend(
+        self,
+        rows: Rows,
+        framed: FramedRows,
+        how: Walk,
+        setting: PublishedSetting,
+        seed: int,
+        stage: str = "fit",
+    ) -> PublishedDescent:
+        """Return the descent of some rows at its end."""
+        how = replace(how, n_neighbors=min(how.n_neighbors, rows.n_rows - 1))
+        start, n_epochs = self._start(setting.init, rows, framed), int(self.max_iter)
+        rng, began = np.random.default_rng(seed), time.monotonic()
+        descent = PublishedDescent(framed, how, setting.C, start, n_epochs, rng)
+        label = f"{setting.init}, C {setting.C:.3g}"
+        while not descent.is_done:
+            loss = descent.advance()
+            left = (time.monotonic() - began) / descent.epoch * (n_epochs - descent.epoch)
+            if self.verbose > (1 if stage == "settings" else 0):
+                said = Progress(stage, label, descent.epoch, n_epochs, loss, seconds_left=left)
+                sys.stdout.write(f"[PublishedMLNG] {said.describe()}\n")
+                sys.stdout.flush()
+        return descent

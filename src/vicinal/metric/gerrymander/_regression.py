@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from vicinal._disguises import refuse_extremes
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import (
     check_auto,
     check_choice,
     check_components,
-    check_groups,
-    check_neighbors,
     check_positive,
-    check_target_input,
-    check_weights,
     check_whole,
 )
-from vicinal.metric._base import MetricLearner
-from vicinal.metric.descent import Frame, Progress, make_frame
+from vicinal.metric.descent import Progress, enter_frame, make_frame
 from vicinal.metric.gerrymander._options import check_init
 from vicinal.metric.gerrymander._regression_problem import RegressionOptions, RegressionProblem
 from vicinal.metric.inference import TARGET_SETS
+from vicinal.metric.learner import MetricLearner
+from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import learn
-
-# The k of a metric that is not told one and stands in no predictor: that of KNNRegressor.
-USUAL_NEIGHBORS = 5
+from vicinal.rows import Numbers, Rows, usual_neighbors
 
 
 class RegressionMLNG(MetricLearner):
@@ -119,6 +114,7 @@ class RegressionMLNG(MetricLearner):
     True
     """
 
+    _task = "regression"
     n_iter_: int
     loss_curve_: list[float]
     solver = "factored"  # what the check of a start asks for
@@ -161,7 +157,7 @@ class RegressionMLNG(MetricLearner):
         self.callback = callback
 
     def fit(
-        self, X: AnyArray, y: AnyArray, sample_weight: Any = None, groups: Any = None
+        self, X: AnyArray, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> RegressionMLNG:
         """Learn the metric.
 
@@ -175,39 +171,38 @@ class RegressionMLNG(MetricLearner):
         groups : array-like of shape (n,) or None
             Rows of one group are not parted by inner splits.
         """
-        X, y = check_target_input(self, X, y)
-        options = self._options(X)
-        targets = standard_targets(y)
-        weights, groups = check_weights(sample_weight, len(X)), check_groups(groups, len(X))
+        return self.fit_rows(self._read(X, y, sample_weight, groups))
+
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map whose neighbours' mean is right."""
+        options = self._options(rows)
+        standard = replace(rows, target=Numbers(standard_targets(rows.values)))
         with one_blas_thread():  # blocks are small, and the result must not depend on threads
-            frame = make_frame(X)
-            problem = RegressionProblem(frame.enter(X), targets, frame, options, weights, groups)
-            learned = learn(problem, options.seed, self._watch)
-        self._keep_map(frame, learned.components.astype(X.dtype, copy=False))
+            framed = enter_frame(standard, make_frame(rows.X))
+            learned = learn(RegressionProblem(framed, options), options.seed, self._watch)
         self.init_ = learned.setting["init"]
         self.learning_rate_ = learned.setting["learning_rate"]
         self.set_size_ = learned.setting["set_size"]
         self.gamma_ = learned.setting["gamma"]
         self.settings_ = learned.tried
         self.loss_curve_, self.n_iter_ = learned.losses, len(learned.losses)
-        return self
+        return framed.frame.maps(learned.components.astype(rows.X.dtype, copy=False))
 
-    def _options(self, X: AnyArray) -> RegressionOptions:
-        n_rows, width = X.shape
+    def _options(self, rows: Rows) -> RegressionOptions:
+        n_rows, width = rows.X.shape
         if n_rows < 2:
             raise ValueError(
                 f"RegressionMLNG needs two rows or more to learn from; got n_samples={n_rows}."
             )
         check_choice("sets", self.sets, TARGET_SETS)
         check_choice("asymmetric", self.asymmetric, (True, False))
-        k = USUAL_NEIGHBORS if self.n_neighbors is None else self.n_neighbors
-        rows = 0 if self.batch_size is None else self.batch_size
+        batch = 0 if self.batch_size is None else self.batch_size
 
         def sized(name: str, size: Any) -> int:
             return check_whole(name, size, most=n_rows - 1)
 
         return RegressionOptions(
-            n_neighbors=check_neighbors(k, n_rows - 1),
+            n_neighbors=usual_neighbors(self.n_neighbors, n_rows - 1),
             set_size=check_auto("set_size", self.set_size, sized),
             n_components=check_components(self.n_components, width),
             asymmetric=bool(self.asymmetric),
@@ -216,22 +211,12 @@ class RegressionMLNG(MetricLearner):
             epsilon=check_positive("epsilon", self.epsilon),
             init=check_init(self, width),
             learning_rate=check_auto("learning_rate", self.learning_rate, check_positive),
-            batch_size=check_auto("batch_size", rows, lambda name, n: check_whole(name, n, 0)),
+            batch_size=check_auto("batch_size", batch, lambda name, n: check_whole(name, n, 0)),
             max_iter=check_whole("max_iter", self.max_iter),
             tol=check_positive("tol", self.tol, zero=True),
             n_threads=thread_count(self.n_jobs),
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
         )
-
-    def _keep_map(self, frame: Frame, components: FloatArray) -> None:
-        for name in ("query_components_", "query_offset_"):
-            self.__dict__.pop(name, None)  # of an earlier, asymmetric fit
-        if not self.asymmetric:
-            self.components_ = frame.fold(components)
-            return
-        self.query_components_, self.components_ = (frame.fold(side) for side in components)
-        offset = frame.offset(self.query_components_, self.components_)
-        self.query_offset_ = -offset.astype(components.dtype)
 
     def _watch(self, progress: Progress) -> bool:
         if self.verbose > (1 if progress.stage == "settings" else 0):
@@ -240,15 +225,8 @@ class RegressionMLNG(MetricLearner):
         return bool(self.callback(progress)) if self.callback is not None else False
 
 
-def standard_targets(y: AnyArray) -> FloatArray:
-    """Return numbers about their mean in deviations; refuse what is no number, or constant."""
-    try:
-        numbers = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            "RegressionMLNG learns from numbers, and y holds something else; for classes use MLNG."
-        ) from error
-    refuse_extremes(numbers[:, None], "y")
+def standard_targets(numbers: FloatArray) -> FloatArray:
+    """Return numbers about their mean in deviations; refuse a constant."""
     centred = numbers - numbers.mean()
     deviation = float(np.sqrt(np.mean(centred**2)))
     if deviation <= 8 * np.finfo(np.float64).eps * np.abs(numbers).max(initial=0.0):

@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.metric.candidates import nearest_rows
-from vicinal.metric.descent import STEPS, Adam, Descent, Frame
-from vicinal.metric.gerrymander._objective import PairedObjective, sides
-from vicinal.metric.gerrymander._parted import part
+from vicinal.metric.descent import STEPS, Adam, Descent, FramedRows
+from vicinal.metric.gerrymander._objective import PairedObjective, part, sides
 from vicinal.metric.inference import SignedPairs, sets_difference, target_sets
+from vicinal.metric.selection import prediction_losses
 from vicinal.metric.starts import Start, diagonal_map, rrelieff_weights, start_map
+from vicinal.pairs import nearest_rows, pair_distances
 
 # γ/k to choose from: what an error of one deviation of the target counts, in units of the squared
 # distance to the k-th neighbour at the start.
@@ -116,10 +116,9 @@ class RegressionObjective(PairedObjective):
         points = np.ascontiguousarray(self.X[self.references] @ maps[-1].T)
         centre = points.mean(axis=0)
         points -= centre
-        squared_norms = np.einsum("ij,ij->i", points, points)
         size = max(1, BLOCK_ENTRIES // len(points))
         found = [
-            self._infer_block(parameters, rows[first : first + size], points, squared_norms, centre)
+            self._infer_block(parameters, rows[first : first + size], points, centre)
             for first in range(0, len(rows), size)
         ]
         return found[0] if len(found) == 1 else joined(found)
@@ -129,16 +128,10 @@ class RegressionObjective(PairedObjective):
         parameters: FloatArray,
         rows: IntArray,
         points: FloatArray,
-        squared_norms: FloatArray,
         centre: FloatArray,
     ) -> SignedPairs:
         queries = self.X[rows] @ sides(parameters)[0].T - centre
-        squared_distances = squared_norms - 2 * queries @ points.T
-        squared_distances += np.einsum("ij,ij->i", queries, queries)[:, None]
-        np.maximum(squared_distances, 0, out=squared_distances)
-        place = np.searchsorted(self.references, rows)
-        itself = self.references[np.minimum(place, len(points) - 1)] == rows
-        squared_distances[np.flatnonzero(itself), place[itself]] = np.inf
+        squared_distances = pair_distances(queries, points, rows, self.references)
         options = self.options
         known = self.y[self.references]
         inferred = target_sets(
@@ -163,36 +156,21 @@ def joined(parts: Sequence[SignedPairs]) -> SignedPairs:
 class RegressionProblem:
     """Rows (n, r) in a frame, their targets in deviations, and what was asked of them."""
 
-    X: AnyArray
-    y: FloatArray
-    frame: Frame
+    rows: FramedRows
     options: RegressionOptions
-    weights: FloatArray | None = None
-    groups: AnyArray | None = None
-    labels: None = None
     _begun: dict[Start, FloatArray] = field(default_factory=dict)
 
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return len(self.y)
-
-    def take(self, rows: IntArray) -> Self:
-        """Return the problem of some of the rows."""
-        weights, groups = (
-            None if part is None else part[rows] for part in (self.weights, self.groups)
-        )
-        k = min(self.options.n_neighbors, max(1, len(rows) - 1))
-        return replace(
-            self, X=self.X[rows], y=self.y[rows], weights=weights, groups=groups, _begun={},
-            options=replace(self.options, n_neighbors=k),
-        )  # fmt: skip
+    def on(self, rows: FramedRows) -> Self:
+        """Return the problem of other rows."""
+        k = min(self.options.n_neighbors, max(1, rows.n_rows - 1))
+        options = replace(self.options, n_neighbors=k)
+        return replace(self, rows=rows, options=options, _begun={})
 
     def settings(self) -> list[RegressionSetting]:
         """Return every combination of the settings that were left open."""
         told = self.options
         rates = RATES if told.learning_rate is None else (told.learning_rate,)
-        most = max(told.n_neighbors, self.n_rows // 2)
+        most = max(told.n_neighbors, self.rows.n_rows // 2)
         sizes = sorted({min(times * told.n_neighbors, most) for times in SIZES})
         if told.set_size is not None:
             sizes = [told.set_size]
@@ -216,17 +194,21 @@ class RegressionProblem:
         if init != "auto":
             return [Start(init, asked)]
         starts = [Start("identity", asked), Start("relieff", asked), Start("lda", asked)]
-        return [*starts, Start("lda", FEW)] if asked is None and self.X.shape[1] > FEW else starts
+        return (
+            [*starts, Start("lda", FEW)] if asked is None and self.rows.X.shape[1] > FEW else starts
+        )
 
     def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
         """Return a descent at the setting's start."""
         start = self._start(setting.start, seed)
-        size = min(setting.set_size, max(1, min(self.n_rows, REFERENCES) - 1))
+        size = min(setting.set_size, max(1, min(self.rows.n_rows, REFERENCES) - 1))
         unit = setting.gamma / setting.set_size
-        objective = RegressionObjective(self.X, self.y, self.options, size, unit, self.weights)
+        objective = RegressionObjective(
+            self.rows.X, self.rows.values, self.options, size, unit, self.rows.weights
+        )
         rate = setting.rate * float(np.sqrt(np.mean(start**2)))
         rng = np.random.default_rng(seed)
-        n_steps = -(-self.n_rows // setting.batch_size) if setting.batch_size else STEPS
+        n_steps = -(-self.rows.n_rows // setting.batch_size) if setting.batch_size else STEPS
         descent = Descent(
             objective, Adam(rate), start, self.options.max_iter, rng, tol=self.options.tol,
             n_steps=n_steps,
@@ -240,38 +222,34 @@ class RegressionProblem:
 
     def make_start(self, start: Start, rng: np.random.Generator) -> FloatArray:
         """Return the map, or both, where a start puts them; an array keeps its scale."""
-        dtype, width = self.X.dtype, self.X.shape[1]
+        rows, dtype, width = self.rows, self.rows.X.dtype, self.rows.X.shape[1]
         if start.name == "array":
-            given = np.ascontiguousarray(self.frame.unfold(self.options.init), dtype=dtype)
+            given = np.ascontiguousarray(self.rows.frame.unfold(self.options.init), dtype=dtype)
             return np.stack([given, given]) if self.options.asymmetric else given
         if start.name == "relieff":
             weights = rrelieff_weights(
-                self.X, self.y, np.arange(self.n_rows), np.ones(min(10, self.n_rows - 1)),
+                rows.X, rows.values, np.arange(rows.n_rows), np.ones(min(10, rows.n_rows - 1)),
                 np.zeros(width, bool), n_jobs=self.options.n_threads,
             )  # fmt: skip
             components = diagonal_map(weights, start.n_components)
         else:
-            components = start_map(start, self.X, slices(self.y), self.frame, rng)
-        scaled = scale_to_neighbors(components.astype(dtype), self.X, self.options.n_neighbors, rng)
+            components = start_map(
+                start, self.rows.X, slices(self.rows.values), self.rows.frame, rng
+            )
+        scaled = scale_to_neighbors(
+            components.astype(dtype), self.rows.X, self.options.n_neighbors, rng
+        )
         return np.stack([scaled, scaled]) if self.options.asymmetric else scaled
 
-    def map_database(self, components: FloatArray) -> FloatArray:
-        """Return these rows where a map puts database points."""
-        return np.ascontiguousarray(self.X @ sides(components)[-1].T)
-
-    def map_queries(self, components: FloatArray) -> FloatArray:
-        """Return these rows where a map puts queries."""
-        return np.ascontiguousarray(self.X @ sides(components)[0].T)
-
-    def score(self, components: FloatArray, held: RegressionProblem) -> FloatArray:
+    def score(self, components: FloatArray, held: FramedRows) -> FloatArray:
         """Return the squared error of each held-out row's mean of neighbours."""
-        k = min(self.options.n_neighbors, self.n_rows)
-        near = nearest_rows(
-            self.map_database(components), held.map_queries(components), k,
-            n_threads=self.options.n_threads,
+        maps, known, wanted = sides(components), self.rows.target, held.target
+        assert known is not None
+        assert wanted is not None
+        return prediction_losses(
+            self.rows.X @ maps[-1].T, held.X @ maps[0].T, known, wanted,
+            self.options.n_neighbors, n_threads=self.options.n_threads,
         )  # fmt: skip
-        errors: FloatArray = (held.y - self.y[near].mean(axis=1)) ** 2
-        return errors
 
 
 def slices(y: FloatArray) -> IntArray:

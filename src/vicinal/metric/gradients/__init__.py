@@ -23,19 +23,16 @@ Inside, from the bottom up:
 - ``_base``, ``_outer_products``: the estimators; ``_graph``, ``_diffusion``: the diffusion map.
 
 Others may use the names below and the module ``mergeable``; ``local_fits`` and its kin are the
-local planes that :class:`~vicinal.LocalLinearRegressor` predicts by, ``CANDIDATES`` how many rows
-a local metric ranks for each neighbour.
+local planes that :class:`~vicinal.LocalLinearRegressor` predicts by.
 """
 
 from ._diffusion import GradientDiffusionMap
-from ._local import CANDIDATES
 from ._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
 from ._outer_products import EGOP, EJOP, GradientWeights, gradient_metric
 from ._sample import COMPACT
 
 __all__ = [
     "BATCH_ENTRIES",
-    "CANDIDATES",
     "COMPACT",
     "EGOP",
     "EJOP",

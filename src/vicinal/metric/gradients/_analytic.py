@@ -16,7 +16,7 @@ import numpy as np
 
 from vicinal._types import FloatArray
 
-from ._sample import TILE, Sample, divide_or_mean, log_weights, prior, query_panel, tiles
+from ._sample import TILE, Sample, divide_or_mean, log_weights, prior, tiles
 
 # From this many features on a third product costs more than passing over the weights twice.
 _HOLD_FEATURES = 128
@@ -71,18 +71,16 @@ def kernel_sums(
     One product with the samples serves all bandwidths. Time O(m n (d + S (1 + 2d))) for S
     bandwidths, the last 2d being d for classes; memory O(m · TILE + S m C d).
     """
-    queries = query_panel(rows)
     m, d = rows.shape
     real = sample.targets.is_real
-    buffer = np.empty((2, m, TILE), rows.dtype)
+    scaled = np.empty((m, TILE), rows.dtype)
     sums = np.zeros((len(scales), sample.n_columns, m, (2 if real else 1) * (d + 1)))
-    for tile in tiles(len(sample.panel)):
-        logs = log_weights(queries, sample, tile, buffer[0])
+    for tile, logs in log_weights(rows, sample):
         right = _right_factor(sample, tile)
         for s, scale in enumerate(scales):
             weights = logs
             if len(scales) > 1 or scale != 1:
-                weights = np.multiply(logs, scale, out=buffer[1][:, : logs.shape[1]])
+                weights = np.multiply(logs, scale, out=scaled[:, : logs.shape[1]])
             np.exp(weights, out=weights)
             for column, part in sample.segments(tile):
                 sums[s, column] += weights[:, part] @ right[part]
@@ -121,15 +119,13 @@ def analytic_gradients(
 
 def _two_product_gradients(rows: FloatArray, sample: Sample) -> tuple[FloatArray, FloatArray]:
     """Hold the weights of all samples, then weigh them by y_j − f(x): Σ_j w_j (y_j − f) u_j."""
-    queries = query_panel(rows)
     held = np.empty((len(rows), len(sample.panel)), rows.dtype)
     values = (sample.targets.values).astype(rows.dtype)
     right = np.stack([values, np.ones_like(values)], axis=1) * sample.weights[:, None]
     right = right.astype(rows.dtype)
     sums = np.zeros((len(rows), 2))
-    for tile in tiles(len(sample.panel)):
-        weights = log_weights(queries, sample, tile, held[:, tile])
-        np.exp(weights, out=weights)
+    for tile, logs in log_weights(rows, sample):
+        weights = np.exp(logs, out=held[:, tile])
         sums += weights @ right[tile]
     fitted = divide_or_mean(sums[:, :1], sums[:, 1], prior(sample))
     gradients = np.zeros(rows.shape)

@@ -6,21 +6,15 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._threads import map_blocks, thread_count
 from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import (
-    check_components,
-    check_target_input,
-    check_transform_input,
-    check_whole,
-    feature_spread,
-    refuse_distributed,
-)
-from vicinal.metric._base import MetricLearner
+from vicinal._validation import check_components, check_whole
+from vicinal.metric.learner import MetricLearner
+from vicinal.metric.maps import LinearMaps
+from vicinal.rows import Classes, Rows, check_transform_input, refuse_distributed
 
 from ._evaluation import (
     Blocks,
@@ -32,13 +26,14 @@ from ._evaluation import (
 )
 from ._fit import GradientFit, fit_rows
 from ._local import LocalRanking
-from ._options import Options, check_options, check_point_weights
+from ._options import Options, check_options, check_point_weights, weight_scale
 from ._rows import Span, distinct_rows
 from ._sample import Coordinates
 from ._smoother import Smoother
 from ._spectrum import (
     MetricKind,
     bootstrap_spectra,
+    diagonal_components,
     interval,
     ladle,
     metric_components,
@@ -46,7 +41,7 @@ from ._spectrum import (
     with_signs,
 )
 from ._sums import GradientSums
-from ._targets import Targets
+from ._targets import Targets, class_targets, real_targets
 
 # Points whose gradients tell how many directions stand out.
 _LADLE_POINTS = 500
@@ -57,6 +52,8 @@ class GradientMetric(MetricLearner):
 
     gradients_: FloatArray
     _kind: MetricKind
+    _task = "auto"
+    _weight_scale = 1.0  # what given weights were divided by
     _fits_distributed = True
 
     def __init__(
@@ -104,7 +101,7 @@ class GradientMetric(MetricLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: AnyArray, y: AnyArray, sample_weight: Any = None) -> Self:
+    def fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> Self:
         """Estimate gradients and make the metric.
 
         Parameters
@@ -120,12 +117,18 @@ class GradientMetric(MetricLearner):
         GradientMetric
             Itself.
         """
-        X, targets, weights = self._read(X, y, sample_weight)
-        options = self._options(X.shape[1], targets.n_columns)
+        rows = self._read(X, y, sample_weight)
+        self._weight_scale = weight_scale(sample_weight)
+        return self.fit_rows(rows)
+
+    def learn(self, rows: Rows) -> LinearMaps:
+        """Return the map made of the gradients."""
+        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+        targets = self._targets(rows.target, weights)
+        options = self._options(rows.X.shape[1], targets.n_columns)
         random = check_random_state(self.random_state)
-        self._weight_scale = float(weights.mean())
-        self._keep(fit_rows(options, X, targets, weights / self._weight_scale, random))
-        return self
+        self._keep_fit(fit_rows(options, rows.X, targets, weights, random))
+        return self.maps_
 
     def partial_fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> Self:
         """Add evaluation points; the sample stays that of ``fit``, or of the first call.
@@ -146,7 +149,7 @@ class GradientMetric(MetricLearner):
         GradientMetric
             Itself.
         """
-        if not hasattr(self, "components_"):
+        if not self._is_fitted:
             return self.fit(X, y, sample_weight)
         refuse_distributed(self, X)
         X = check_transform_input(self, X, accept_sparse=False)
@@ -210,10 +213,11 @@ class GradientMetric(MetricLearner):
         check_is_fitted(self, "components_")
         how, components = self._last_estimate
         points = check_transform_input(self, points, accept_sparse=False)
-        # A clone: the checks of a fit leave what they saw with the estimator.
-        sample = clone(self)._read(X, y, sample_weight)
         check_transform_input(self, X, accept_sparse=False)
-        rows, targets, weights = distinct_rows(*sample)
+        sample = self._read(X, y, sample_weight)
+        weights = np.ones(sample.n_rows) if sample.weights is None else sample.weights
+        targets = self._targets(self._take_target(sample.target), weights)
+        rows, targets, weights = distinct_rows(sample.X, targets, weights)
         fitted = fit_smoother(
             rows, targets, Smoother(**how), weights=weights, components=components
         )
@@ -236,6 +240,13 @@ class GradientMetric(MetricLearner):
         (jacobians,) = gradients_at(X, self._fitted_smoother())
         return np.einsum("mci,mcj->mij", jacobians, jacobians)
 
+    @property
+    def maps_(self) -> LinearMaps:
+        """The learned map, and what ranks the nearest again with ``local``."""
+        maps = super().maps_
+        assert isinstance(maps, LinearMaps)
+        return replace(maps, ranking=self.local_ranking()) if self.local else maps
+
     def local_ranking(self) -> LocalRanking | None:
         """Return what ranks candidates of a k-NN search again; None without ``local``."""
         check_is_fitted(self, "components_")
@@ -248,24 +259,11 @@ class GradientMetric(MetricLearner):
         sizes = self.eigenvalues_[: len(components)][kept] / squared[kept]
         return LocalRanking(self._fitted_smoother(), components, float(1 / sizes.mean()))
 
-    def _read(
-        self, X: AnyArray, y: AnyArray, sample_weight: Any = None
-    ) -> tuple[AnyArray, Targets, FloatArray]:
-        """Return rows as floats, the columns f predicts, and weights: of rows that weigh something.
-
-        A row without weight is as good as none: its target need not even make sense.
-        """
-        X, y = check_target_input(self, X, y)
-        weights = check_point_weights(sample_weight, len(X))
-        if sample_weight is not None:
-            kept = weights > 0
-            X, y, weights = X[kept], y[kept], weights[kept]
-            self.feature_spread_ = feature_spread(X, weights)
-        return X, self._targets(y, weights), weights
-
-    def _targets(self, y: AnyArray, weights: FloatArray) -> Targets:
+    def _targets(self, target: Any, weights: FloatArray) -> Targets:
         """Return the columns f predicts."""
-        raise NotImplementedError
+        if isinstance(target, Classes):
+            return class_targets(target)
+        return real_targets(target.values, weights)
 
     def _options(self, n_features: int, n_columns: int) -> Options:
         told = self.get_params(deep=False)
@@ -273,7 +271,7 @@ class GradientMetric(MetricLearner):
 
     # What is kept, and read again: plain values and arrays, which a model file can hold --------
 
-    def _keep(self, fit: GradientFit) -> None:
+    def _keep_fit(self, fit: GradientFit) -> None:
         smoother = fit.smoother
         self.n_iter_ = fit.n_iter
         self.estimator_ = smoother.estimator
@@ -281,6 +279,7 @@ class GradientMetric(MetricLearner):
         self.n_local_ = smoother.n_local
         self.ridge_ = float(smoother.ridge)
         self.power_ = float(smoother.power)
+        self.diagonal_ = smoother.diagonal
         lifted = fit.components if fit.span is None else fit.span.lift(fit.components)
         self._last_estimate = (dict(vars(smoother)), lifted)
         self._span = None if fit.span is None else dict(vars(fit.span))
@@ -303,12 +302,12 @@ class GradientMetric(MetricLearner):
         sums, d = found.sums, self.n_features_in_
         self._sums = dict(vars(sums))
         self.n_evaluations_ = sums.count
-        if self._kind.diagonal:
-            order = np.argsort(-sums.mean, kind="stable")
-            self.eigenvalues_ = sums.mean[order]
+        if self._kind.diagonal or vars(self).get("diagonal_", False):  # files of before have none
+            diagonal = sums.mean if self._kind.diagonal else np.diagonal(sums.mean)
+            order = np.argsort(-diagonal, kind="stable")
+            self.eigenvalues_ = diagonal[order]
             components = np.zeros((d, d), self._dtype)
-            (scales,) = self._kind.components(sums, self.power_)
-            components[np.arange(d), order] = scales[order]
+            components[np.arange(d), order] = diagonal_components(diagonal, self.power_)[order]
         else:
             values, vectors = spectrum(sums.mean)
             self.eigenvalues_ = np.concatenate([values, np.zeros(d - len(values))])
@@ -322,8 +321,9 @@ class GradientMetric(MetricLearner):
             if self._span is not None:
                 gradients = gradients @ self._span["basis"]
             self.gradients_, self._point_weights = as_stored(gradients), found.weights
-        elif hasattr(self, "gradients_"):
-            del self.gradients_, self._point_weights  # an earlier fit's
+        else:  # an earlier fit's
+            self.__dict__.pop("gradients_", None)
+            self.__dict__.pop("_point_weights", None)
 
     @property
     def outer_product_(self) -> FloatArray:
@@ -344,7 +344,7 @@ class GradientMetric(MetricLearner):
 
     def _evaluated(self) -> Evaluated:
         sums = GradientSums(**self._sums)
-        if not hasattr(self, "gradients_"):
+        if "gradients_" not in vars(self):
             return Evaluated(sums)
         return Evaluated(sums, self._stored_gradients(), self._point_weights)
 
@@ -367,7 +367,7 @@ class GradientMetric(MetricLearner):
         self, rank: int, n_resamples: int, random_state: Any
     ) -> tuple[FloatArray, FloatArray]:
         check_is_fitted(self, "components_")
-        if not hasattr(self, "gradients_"):
+        if "gradients_" not in vars(self):
             raise ValueError(
                 "intervals need the gradients at every point: fit with store_gradients=True."
             )
@@ -375,12 +375,6 @@ class GradientMetric(MetricLearner):
         gradients, random = self._stored_gradients(), check_random_state(random_state)
         weights = np.ones(len(gradients)) if self._point_weights is None else self._point_weights
         return bootstrap_spectra(gradients, weights, n_resamples, rank, random, self._kind)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def as_stored(gradients: FloatArray) -> FloatArray:

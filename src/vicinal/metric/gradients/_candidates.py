@@ -19,6 +19,8 @@ SOLVED_RULE, SOLVED_RIDGE = 1.0, 0.1
 STEP_RATIOS = (0.25, 1.0)
 # Up to this many features fits are cheap enough to try more neighbours.
 _FEW_FEATURES = 40
+# Neighbours of a local linear fit at most, but for all rows where there are few.
+_MOST_LOCAL = 500
 # Multiplications of a local linear fit that cost as much as one of a further column does.
 _OF_COLUMNS = 4
 
@@ -47,15 +49,14 @@ def candidates(
     """Return the smoothers cross-validation tries for an estimator, or for three with "auto".
 
     What ``base`` already says (``n_local``, ``step``) and a given ``ridge`` stay as they are.
-    "auto" includes kernel ridge regression where all rows can be solved for.
+    Kernel ridge regression solves for a sample where there are many rows.
     """
     if base.estimator == "auto":
         kinds = [
             replace(base, estimator="analytic", kernel="gaussian"),
             replace(base, estimator="local-linear"),
         ]
-        if n_rows <= MOST_ROWS:
-            kinds.append(replace(base, estimator="kernel-ridge", kernel="gaussian"))
+        kinds.append(replace(base, estimator="kernel-ridge", kernel="gaussian"))
         lists = [candidates(kind, median, n_rows, n_features, ridge) for kind in kinds]
         return [smoother for smoothers in lists for smoother in smoothers]
     if base.estimator == "local-linear":
@@ -115,11 +116,14 @@ def nothing_near(smoother: Smoother, median: float) -> ValueError:
 
 
 def local_neighbours(n_rows: int, n_features: int) -> tuple[int, ...]:
-    """Return how many neighbours local linear fits may take: 2d, 5d, and 10d if that is few."""
-    most = max(2, min(n_rows // 2, 500))
+    """Return how many neighbours local linear fits may take: 2d, 5d, and 10d if that is few.
+
+    A number that takes in all rows of a half, where it is tried, takes in all rows of the whole: a
+    fit to all rows is another thing than one to some of them.
+    """
     multiples = (2, 5, 10) if n_features <= _FEW_FEATURES else (2, 5)
-    counts = {min(max(multiple * n_features, 10), most) for multiple in multiples}
-    return tuple(sorted(counts))
+    counts = {min(max(multiple * n_features, 10), _MOST_LOCAL) for multiple in multiples}
+    return tuple(sorted({n_rows if count >= n_rows // 2 else count for count in counts}))
 
 
 def affordable_points(

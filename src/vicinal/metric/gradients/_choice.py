@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vicinal._types import FloatArray
+from vicinal.metric.selection import CLEARLY, drop_behind, first_within
 
 from ._kernel_ridge import leave_one_out_errors
 from ._sample import apply
@@ -20,8 +21,8 @@ from ._smoother import Smoother
 from ._sums import merge_all
 from ._trials import Halves, Starts, Trial, try_all
 
-# Standard errors a candidate may be behind the best, and how many go on at most.
-_CLEARLY, _FINALISTS = 2.0, 4
+# How many candidates go on at most.
+_FINALISTS = 4
 # Ridge gradients are estimated with, in that of least error: what smooths values well smooths the
 # slopes of noisy targets away.
 _LESS_SMOOTH = 0.3
@@ -56,40 +57,33 @@ def choose(
     for smoother in smoothers:
         by_estimator.setdefault(smoother.estimator, []).append(smoother)
     scouts = [scout(halves, s, powers, n_iter) for s in by_estimator.values()]
-    ends = [path[-1][0] for path in scouts if path]
-    if not ends:
+    by_end = {path[-1][0]: path for path in scouts if path}
+    if not by_end:
         return Choice(smoothers[-1], None, 1)
-    ahead = min(ends, key=lambda trial: trial.error)
-    paths = [
-        follow(halves, path)
-        for path in scouts
-        if path and not path[-1][0].is_behind(ahead, _CLEARLY)
-    ]
+    paths = [follow(halves, by_end[end]) for end in drop_behind(list(by_end))]
     for path in paths:
         for number, trial in enumerate(path, start=1):
-            report(f"iteration {number}: {describe(trial.smoother)}, error {trial.error:.4g}")
+            report(f"iteration {number}: {trial.name}, error {trial.value:.4g}")
     chosen, best = preferred(paths)
-    enough = next(i for i, trial in enumerate(chosen) if not trial.is_behind(best, 1.0))
+    enough = chosen.index(first_within(chosen, best))
     start = None
     if enough:
         before = chosen[enough - 1]
-        (learned,) = halves.kind.components(merge_all(before.sums), before.smoother.power)
+        (learned,) = halves.kind.components(merge_all(before.sums), before.smoother)
         start = halves.yardstick.rescale(learned)
     return Choice(chosen[enough].smoother, start, enough + 1)
 
 
-def preferred(paths: Sequence[Sequence[Trial]]) -> tuple[Sequence[Trial], Trial]:
+def preferred(paths: Sequence[list[Trial]]) -> tuple[list[Trial], Trial]:
     """Return the path of least error, or that of regressions if not clearly behind, and its best.
 
     The least of many noisy errors is low by chance; regressions were not picked by them.
     """
-    bests = [(path, min(path, key=lambda trial: trial.error)) for path in paths if path]
-    least = min(bests, key=lambda pair: pair[1].error)
-    for path, trial in bests:
-        solved = trial.smoother.estimator == "kernel-ridge"
-        if solved and not trial.is_behind(least[1], _CLEARLY):
-            return path, trial
-    return least
+    bests = {min(path, key=lambda trial: trial.value): path for path in paths if path}
+    ranked = sorted(bests, key=lambda trial: trial.value)
+    regressions = [trial for trial in ranked if trial.smoother.estimator == "kernel-ridge"]
+    best = first_within([*regressions, ranked[0]], ranked[0], by=CLEARLY)
+    return bests[best], best
 
 
 def scout(
@@ -101,18 +95,18 @@ def scout(
     falls by its standard error.
     """
     path: list[list[Trial]] = []
-    candidates = [replace(smoother, power=power) for smoother in smoothers for power in powers]
+    candidates = halves.variants(smoothers, powers)
     while len(path) < n_iter:
         start = halves.yardstick.rescale(path[-1][0].components[0]) if path else None
         rivals = candidates
         if smoothers[0].estimator == "kernel-ridge":
             pair = two_regressions(halves, smoothers, start)
-            rivals = [replace(smoother, power=power) for smoother in pair for power in powers]
+            rivals = halves.variants(pair, powers)
         trials = try_all(halves, rivals, (start,), few=True)
-        trials.sort(key=lambda trial: trial.error)
-        if not trials or (path and not path[-1][0].is_behind(trials[0], 1.0)):
+        ahead = drop_behind(trials)
+        if not ahead or (path and not path[-1][0].score.is_behind(ahead[0].score, by=1.0)):
             break
-        path.append([t for t in trials if not t.is_behind(trials[0], _CLEARLY)][:_FINALISTS])
+        path.append(ahead[:_FINALISTS])
         candidates = [trial.smoother for trial in path[-1]]
     return path
 
@@ -129,7 +123,7 @@ def follow(halves: Halves, path: Sequence[Sequence[Trial]]) -> list[Trial]:
         if not found:
             break
         trials.append(least_ridge(found))
-        if len(trials) > 1 and trials[-1].error > trials[-2].error:
+        if len(trials) > 1 and trials[-1].value > trials[-2].value:
             break
         starts = tuple(halves.yardstick.rescale(each) for each in trials[-1].components)
     return trials
@@ -140,9 +134,9 @@ def least_ridge(trials: Sequence[Trial]) -> Trial:
 
     Errors are of metrics learned from halves: the whole, of twice the rows, wants less smoothing.
     """
-    best = min(trials, key=lambda trial: trial.error)
-    near = [trial for trial in trials if not trial.is_behind(best, 1.0)]
-    return min(near, key=lambda trial: (trial.smoother.ridge, trial.error))
+    best = min(trials, key=lambda trial: trial.value)
+    by_ridge = sorted(trials, key=lambda trial: (trial.smoother.ridge, trial.value))
+    return first_within(by_ridge, best)
 
 
 def two_regressions(
@@ -169,14 +163,3 @@ def two_regressions(
     if len(ridges) == 1:  # a given one stays
         return [best]
     return [best, replace(best, ridge=_LESS_SMOOTH * best.ridge)]
-
-
-def describe(smoother: Smoother) -> str:
-    """Return a smoother in a few words."""
-    if smoother.n_local is not None:
-        how = f"{smoother.n_local} neighbours, ridge {smoother.ridge:g}"
-    elif smoother.estimator == "kernel-ridge":
-        how = f"bandwidth {smoother.bandwidth:.4g}, ridge {smoother.ridge:g}"
-    else:
-        how = f"bandwidth {smoother.bandwidth:.4g}"
-    return f"{smoother.estimator}, {how}, power {smoother.power:g}"

@@ -17,7 +17,7 @@ from vicinal._kernels import _smoothing as kernels
 from vicinal._types import BoolArray, FloatArray
 
 from ._analytic import softmax
-from ._sample import COMPACT, TILE, Sample, divide_or_mean, log_weights, prior, query_panel, tiles
+from ._sample import COMPACT, Sample, divide_or_mean, log_weights, prior
 from ._smoother import Smoother
 
 # Exponents up to this keep sums of a billion float32 terms finite and their least term normal.
@@ -72,10 +72,7 @@ def _gaussian_sums(rows: FloatArray, sample: Sample, steps: FloatArray) -> Float
     sums = np.zeros((2, *rows.shape, sample.n_columns + 1))
     lows, highs = sample.rows.min(axis=0), sample.rows.max(axis=0)
     safe = (steps * (highs - lows) / 2 <= _SAFE_EXPONENT) & (steps <= _SAFE_STEP)
-    queries = query_panel(rows)
-    buffer = np.empty((len(rows), TILE), rows.dtype)
-    for tile in tiles(len(sample.panel)):
-        logs = log_weights(queries, sample, tile, buffer)
+    for tile, logs in log_weights(rows, sample):
         for i in np.flatnonzero(~safe):
             _add_directly(logs, rows, sample, tile, int(i), steps[i], sums[:, :, i])
         np.exp(logs, out=logs)
@@ -142,10 +139,7 @@ def _compact_sums(rows: FloatArray, sample: Sample, steps: FloatArray, kernel: s
 
 
 def _squared_distances(rows: FloatArray, sample: Sample) -> Iterator[tuple[slice, FloatArray]]:
-    queries = query_panel(rows)
-    buffer = np.empty((len(rows), TILE), rows.dtype)
-    for tile in tiles(len(sample.panel)):
-        logs = log_weights(queries, sample, tile, buffer)
+    for tile, logs in log_weights(rows, sample):
         yield tile, np.maximum(-2.0 * logs, 0).astype(np.float64)
 
 

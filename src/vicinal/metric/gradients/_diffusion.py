@@ -9,8 +9,6 @@ itself: loops would make an eigenvector of every row that lies a little apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -20,22 +18,17 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import (
-    check_choice,
-    check_components,
-    check_pairs,
-    check_positive,
-    check_target_input,
-    check_transform_input,
-    check_whole,
-)
+from vicinal._validation import check_choice, check_components, check_positive, check_whole
 from vicinal.index import ExactIndex, without_itself
-from vicinal.metric._base import MetricLearner, project
+from vicinal.metric.learner import MetricLearner
+from vicinal.metric.maps import FunctionMaps, LinearMaps, Maps
+from vicinal.rows import Rows, check_pairs, check_transform_input
 
 from ._base import GradientMetric
 from ._evaluation import ONE_THREAD, FittedSmoother, gradients_at
 from ._graph import diffusion_coordinates, edge_terms, median_scale, symmetric_graph
-from ._outer_products import gradient_metric
+from ._outer_products import EGOP, EJOP
+from ._targets import is_multiclass
 
 OUTPUTS = ("embedding", "reweighted")
 # Weights stay above zero, so that every row has a way out.
@@ -126,6 +119,8 @@ class GradientDiffusionMap(MetricLearner):
 
     embedding_: FloatArray
 
+    _task = "auto"
+
     def __init__(
         self,
         n_components: int = 2,
@@ -149,23 +144,11 @@ class GradientDiffusionMap(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: AnyArray, y: AnyArray) -> GradientDiffusionMap:
-        """Estimate gradients and embed the rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            Dense; features on comparable scales (z-scored, say).
-        y : array-like of shape (n,)
-
-        Returns
-        -------
-        GradientDiffusionMap
-            Itself.
-        """
-        X, y = check_target_input(self, X, y)
+    def learn(self, rows: Rows) -> Maps:
+        """Estimate gradients and embed the rows."""
+        X = rows.X
         k, n_components, time = self._check_settings(len(X))
-        self.gradient_metric_ = self._gradient_metric(y).fit(X, y)
+        self.gradient_metric_ = self._gradient_metric(rows.target).fit_rows(rows)
         self.gradients_ = flat_gradients(X, self._smoother(), own=True)
         self._index = ExactIndex(X, n_jobs=self.n_jobs)
         _, ends = without_itself(*self._index.query(X, k + 1), np.arange(len(X)))
@@ -180,36 +163,15 @@ class GradientDiffusionMap(MetricLearner):
         self.eigenvalues_, self._eigenvectors = diffusion_coordinates(graph, n_components)
         self.embedding_ = self._eigenvectors * self.eigenvalues_**time
         self.components_ = self._mean_local_root()
-        return self
+        return self.maps_
 
-    def transform(self, X: AnyArray) -> FloatArray:
-        """Place rows in the embedding, or map them by the mean local metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n_features)
-
-        Returns
-        -------
-        ndarray of shape (m, n_components), or (m, n_features) for ``output="reweighted"``
-        """
+    @property
+    def maps_(self) -> Maps:
+        """Places in the embedding, or the map of the mean local metric."""
         check_is_fitted(self, "embedding_")
-        X = check_transform_input(self, X, accept_sparse=False)
-        return project(X, self.components_) if self.output == "reweighted" else self._place(X)
-
-    def transform_queries(self, X: AnyArray) -> FloatArray:
-        """Return what :meth:`transform` does: the metric is symmetric."""
-        return self.transform(X)
-
-    def get_metric(self) -> Callable[[AnyArray, AnyArray], float]:
-        """Return the distance in the space of :meth:`transform` as a function of two vectors."""
-        check_is_fitted(self, "embedding_")
-        fitted = copy(self)
-
-        def distance(query: AnyArray, point: AnyArray) -> float:
-            return float(fitted.pair_distance(np.asarray([[query, point]]))[0])
-
-        return distance
+        if self.output == "reweighted":
+            return LinearMaps(self.components_)
+        return FunctionMaps(self._place, matrices=(self.components_,))
 
     def local_distance(self, pairs: AnyArray) -> FloatArray:
         """Return √(−log W(x, z)) of each pair: the distance the kernel itself is made of.
@@ -244,10 +206,11 @@ class GradientDiffusionMap(MetricLearner):
         k = min(check_whole("n_neighbors", self.n_neighbors), n_rows - 1)
         return k, n_components, check_whole("diffusion_time", self.diffusion_time)
 
-    def _gradient_metric(self, y: AnyArray) -> GradientMetric:
+    def _gradient_metric(self, target: Any) -> GradientMetric:
         if self.gradients is None:
             options = {"random_state": self.random_state, "n_jobs": self.n_jobs}
-            return gradient_metric(y, n_evaluations=_EVALUATIONS, **options)
+            kind = EJOP if is_multiclass(target) else EGOP
+            return kind(n_evaluations=_EVALUATIONS, **options)
         if not isinstance(self.gradients, GradientMetric):
             raise ValueError(
                 f"gradients must be EGOP, EJOP, GradientWeights or None; got {self.gradients!r}."

@@ -114,7 +114,7 @@ def fit_rows(
     by_feature = kind.diagonal or options.smoother.estimator == "difference"
     if len(X) <= X.shape[1] and not by_feature and np.ptp(X, axis=0).any():
         span = span_of(X)
-        X = span.enter(X)
+        X, options = span.enter(X), replace(options, by_feature=False)
     plan = plan_fit(options, X, targets, weights, len(X), random)
     at = slice(None) if plan.points is None else plan.points
     points, point_weights = X[at], weights[at]
@@ -172,7 +172,7 @@ def follow_plan(plan: FitPlan, evaluate: Evaluate) -> GradientFit:
     for left in reversed(range(choice.n_left)):
         used, found, fitted = _first_found(plan, choice.smoother, components, evaluate)
         if left:
-            (learned,) = plan.options.kind.components(found.sums, choice.smoother.power)
+            (learned,) = plan.options.kind.components(found.sums, choice.smoother)
             components = plan.yardstick.rescale(learned)
     n_components = plan.options.n_components
     return GradientFit(used, components, found, fitted, choice.n_iter, n_components, plan.dtype)
@@ -211,8 +211,12 @@ def _choose(
         n_iter = options.n_iter or 1
         return Choice(smoothers[len(smoothers) // 2], None, n_iter, n_left=n_iter)
     kind, n_threads = options.kind, options.blocks.n_threads
-    how = {"n_neighbors": options.n_neighbors, "yardstick": yardstick, "n_threads": n_threads}
-    halves = split_halves(X, targets, rows, random, kind=kind, **how)
+    # In the plane that few rows span, columns are no features, whose weights a diagonal would be.
+    diagonals = (False,) if kind.diagonal or not options.by_feature else (False, True)
+    halves = split_halves(
+        X, targets, rows, random, kind=kind, n_neighbors=options.n_neighbors, yardstick=yardstick,
+        diagonals=diagonals, n_threads=n_threads,
+    )  # fmt: skip
     powers = kind.powers if options.power is None else (options.power,)
     return choose(halves, smoothers, powers, n_iter, options.report)
 

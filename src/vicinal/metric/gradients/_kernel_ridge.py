@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from vicinal._threads import map_blocks
 from vicinal._types import FloatArray, IntArray
 
-from ._sample import TILE, Sample, log_weights, prior, query_panel, tiles
+from ._sample import Sample, log_weights, prior
 
 # Rows the solve, cubic in their number, is made for.
 MOST_ROWS = 5000
@@ -82,12 +82,9 @@ def _double_solved(matrix: FloatArray, columns: FloatArray) -> FloatArray:
 def ridge_gradients(rows: FloatArray, sample: Sample, coefficients: FloatArray) -> FloatArray:
     """Return ∇f (m, C, d) at the queries ``rows``. Time O(m n C d)."""
     m, d = rows.shape
-    queries = query_panel(rows)
-    buffer = np.empty((m, TILE), rows.dtype)
     sums = np.zeros((coefficients.shape[1], m, d + 1))
-    for tile in tiles(len(sample.panel)):
-        weights = log_weights(queries, sample, tile, buffer)
-        np.exp(weights, out=weights)
+    for tile, logs in log_weights(rows, sample):
+        weights = np.exp(logs, out=logs)
         for column, factors in zip(sums, coefficients[tile].T, strict=True):
             # [u, 1] of the samples, times their coefficients.
             column += weights @ (sample.panel[tile, :-1] * factors[:, None]).astype(rows.dtype)

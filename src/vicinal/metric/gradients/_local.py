@@ -18,8 +18,6 @@ from vicinal._types import FloatArray, IntArray
 
 from ._evaluation import FittedSmoother, gradients_at
 
-# Rows that are ranked for each neighbour asked for.
-CANDIDATES = 10
 # Numbers the Jacobians at the candidates of a block of queries may take.
 _BLOCK_ENTRIES = 2**23
 

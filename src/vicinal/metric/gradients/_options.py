@@ -12,13 +12,8 @@ import numpy as np
 
 from vicinal._threads import thread_count
 from vicinal._types import FloatArray
-from vicinal._validation import (
-    check_choice,
-    check_components,
-    check_positive,
-    check_weights,
-    check_whole,
-)
+from vicinal._validation import check_choice, check_components, check_positive, check_whole
+from vicinal.rows import check_weights
 
 from ._evaluation import Blocks
 from ._sample import KERNELS
@@ -35,8 +30,8 @@ class Options:
     """Checked parameters of a learner; what is None or "auto" is left to the fit.
 
     ``smoother`` has all that was told of one: its estimator may be "auto", and where
-    ``bandwidth``, ``ridge`` or ``power`` are None its own do not count. ``learner`` is the name
-    lines of ``report`` begin with.
+    ``bandwidth``, ``ridge`` or ``power`` are None its own do not count. ``by_feature`` says whether
+    the columns of the rows are features; ``learner`` is the name lines of ``report`` begin with.
     """
 
     kind: MetricKind
@@ -50,6 +45,7 @@ class Options:
     n_evaluations: int | str | None
     keep_gradients: bool
     blocks: Blocks
+    by_feature: bool = True
     learner: str = ""
     verbose: int = 0
 
@@ -164,13 +160,20 @@ def check_point_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     """Return the weights (n,) as they are, 1 where none are given."""
     check_weights(sample_weight, n_rows)
     given = np.asarray(1 if sample_weight is None else sample_weight, np.float64)
+    weight_scale(given)
+    return np.broadcast_to(given, n_rows)
+
+
+def weight_scale(sample_weight: Any) -> float:
+    """Return the mean of the weights above zero, 1 where none are given; refuse extreme ones."""
+    given = np.atleast_1d(np.asarray(1 if sample_weight is None else sample_weight, np.float64))
     largest = float(given.max())
     if not 1 / _LARGEST_WEIGHT <= largest <= _LARGEST_WEIGHT:
         raise ValueError(
             f"sample_weight is up to {largest:g}, whose sums and products leave the range of "
             "floats; rescale it."
         )
-    return np.broadcast_to(given, n_rows)
+    return float(given[given > 0].mean())
 
 
 # What may be None, which leaves it open or out.

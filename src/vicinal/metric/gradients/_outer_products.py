@@ -6,12 +6,12 @@ from typing import Any
 
 from sklearn.utils import ClassifierTags, Tags
 
-from vicinal._types import AnyArray, FloatArray
-from vicinal._validation import check_at_least_two_classes
+from vicinal._types import AnyArray
+from vicinal.rows import Target, read_target
 
 from ._base import GradientMetric
 from ._spectrum import MetricKind
-from ._targets import Targets, class_targets, is_multiclass, real_targets
+from ._targets import is_multiclass, real_target
 
 _SHARED = """
     Parameters
@@ -127,8 +127,8 @@ class EGOP(GradientMetric):
 
     _kind = MetricKind()
 
-    def _targets(self, y: AnyArray, weights: FloatArray) -> Targets:
-        return real_targets(y, weights)
+    def _take_target(self, target: Target | None) -> Target | None:
+        return real_target(target)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -166,12 +166,8 @@ class EJOP(GradientMetric):
     """
 
     classes_: AnyArray
+    _task = "classification"
     _kind = MetricKind()
-
-    def _targets(self, y: AnyArray, weights: FloatArray) -> Targets:
-        self.classes_, targets = class_targets(y)
-        check_at_least_two_classes(self, self.classes_)
-        return targets
 
 
 @_shared_parameters
@@ -180,8 +176,8 @@ class GradientWeights(GradientMetric):
 
         M = diag(E_n|∂̂f/∂x_i|),   x ↦ M^{1/2}x
 
-    With classes, the sum over the columns of the Jacobian. Whole numbers with at most 100 distinct
-    values are taken for classes; pass floats for a quantity.
+    With classes, the sum over the columns of the Jacobian. Words and at most 100 different whole
+    numbers, written as integers or as floats, are classes; all else is a quantity.
 
     {shared}
 
@@ -197,17 +193,15 @@ class GradientWeights(GradientMetric):
 
     _kind = MetricKind(diagonal=True, powers=(1.0, 2.0))
 
-    def _targets(self, y: AnyArray, weights: FloatArray) -> Targets:
-        if not is_multiclass(y):
-            return real_targets(y, weights)
-        self.classes_, targets = class_targets(y)
-        return targets
+    def _take_target(self, target: Target | None) -> Target | None:
+        return target.present() if is_multiclass(target) else real_target(target)  # type: ignore[union-attr]
 
 
 def gradient_metric(y: Any, **parameters: Any) -> GradientMetric:
     """Return the metric for a target: EJOP for more than two classes, else EGOP.
 
-    Floats, two classes, and whole numbers with more than 100 distinct values go to EGOP.
+    What is a class is read as everywhere: words, and at most 100 different whole numbers, written
+    as integers or as floats.
 
     Examples
     --------
@@ -215,4 +209,4 @@ def gradient_metric(y: Any, **parameters: Any) -> GradientMetric:
     >>> gradient_metric(["a", "b", "c"], n_components=2)
     EJOP(n_components=2)
     """
-    return EJOP(**parameters) if is_multiclass(y) else EGOP(**parameters)
+    return EJOP(**parameters) if is_multiclass(read_target(y)) else EGOP(**parameters)

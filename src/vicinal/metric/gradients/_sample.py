@@ -15,6 +15,7 @@ import numpy as np
 
 from vicinal._kernels import _smoothing as kernels
 from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.pairs import RowSide, panels_of, product_blocks
 
 from ._targets import Targets
 
@@ -158,12 +159,17 @@ def tiles(n_rows: int) -> Iterator[slice]:
         yield slice(start, min(start + TILE, n_rows))
 
 
-def log_weights(queries: FloatArray, sample: Sample, tile: slice, out: FloatArray) -> FloatArray:
-    """Return −½‖u − u_j‖² for a panel of queries and a tile of samples, (m, tile)."""
-    logs = np.matmul(queries, sample.panel[tile].T, out=out[:, : tile.stop - tile.start])
-    if sample.clamp:
-        np.minimum(logs, 0, out=logs)
-    return logs
+def log_weights(rows: FloatArray, sample: Sample) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield tiles of samples with −½‖u − u_j‖² of the queries ``rows`` (m, d), (m, tile).
+
+    The numbers may be overwritten, and are by the next tile's.
+    """
+    norms = sample.panel[:, -1]
+    panels = panels_of(RowSide(sample.panel, norms, norms), TILE)
+    for first, panel, logs in product_blocks(query_panel(rows), panels):
+        if sample.clamp:
+            np.minimum(logs, 0, out=logs)
+        yield slice(first, first + len(panel.rows)), logs
 
 
 def prior(sample: Sample) -> FloatArray:

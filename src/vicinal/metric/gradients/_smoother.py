@@ -30,6 +30,8 @@ class Smoother:
         Of the softmax over classes of a smoother; None leaves it out.
     power : float
         Of the eigenvalues, when the metric is made.
+    diagonal : bool
+        Whether the metric is made of the diagonal of the matrix alone.
     """
 
     estimator: str
@@ -42,3 +44,15 @@ class Smoother:
     ridge: float = 0.1
     temperature: float | None = None
     power: float = 1.0
+    diagonal: bool = False
+
+    def describe(self) -> str:
+        """Return it in a few words."""
+        if self.n_local is not None:
+            how = f"{self.n_local} neighbours, ridge {self.ridge:g}"
+        elif self.estimator == "kernel-ridge":
+            how = f"bandwidth {self.bandwidth:.4g}, ridge {self.ridge:g}"
+        else:
+            how = f"bandwidth {self.bandwidth:.4g}"
+        kind = ", diagonal" if self.diagonal else ""
+        return f"{self.estimator}, {how}, power {self.power:g}{kind}"

@@ -10,6 +10,7 @@ from scipy.linalg import subspace_angles
 from vicinal._threads import map_blocks
 from vicinal._types import FloatArray
 
+from ._smoother import Smoother
 from ._sums import GradientSums, sum_gradients
 
 _EPSILON = np.finfo(np.float64).eps
@@ -33,13 +34,27 @@ class MetricKind:
     diagonal: bool = False
     powers: tuple[float, ...] = (0.5, 1.0)
 
-    def components(self, sums: GradientSums, *powers: float) -> list[FloatArray]:
-        """Return D^{q/2}Vᵀ (d, d) or, in the order of the features, D^{q/2} (d,), by power."""
-        if self.diagonal:
-            scaled = [(sums.mean / sums.mean.max()) ** power for power in powers]
-            return [np.sqrt(each / each.mean()) for each in scaled]
-        found = spectrum(sums.mean)
-        return [metric_components(*found, power) for power in powers]
+    def components(self, sums: GradientSums, *smoothers: Smoother) -> list[FloatArray]:
+        """Return D^{q/2}Vᵀ (d, d), or in the order of the features D^{q/2} (d,), for each smoother.
+
+        They differ in the power q and in whether the metric is the diagonal of the matrix.
+        """
+        full = any(not (self.diagonal or smoother.diagonal) for smoother in smoothers)
+        values_and_vectors = spectrum(sums.mean) if full else None
+        return [
+            diagonal_components(sums.mean, smoother.power)
+            if self.diagonal or smoother.diagonal or values_and_vectors is None
+            else metric_components(*values_and_vectors, smoother.power)
+            for smoother in smoothers
+        ]
+
+
+def diagonal_components(mean: FloatArray, power: float) -> FloatArray:
+    """Return D^{q/2} (d,) of the diagonal D of a matrix, or of D itself, of mean square 1."""
+    diagonal = mean if mean.ndim == 1 else np.diagonal(mean)
+    scaled = (diagonal / diagonal.max()) ** power
+    components: FloatArray = np.sqrt(scaled / scaled.mean())
+    return components
 
 
 def change_over(sums: GradientSums, length: float) -> float:

@@ -1,16 +1,14 @@
-"""How y is read: a quantity, two classes as 0 and 1, or one indicator column a class."""
+"""What f predicts: a quantity, two classes as 0 and 1, or one indicator column a class."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils.multiclass import type_of_target
 
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import FloatArray, IntArray
+from vicinal.rows import Classes, Numbers, Target
 
-# More distinct whole numbers than this are taken for a measured target.
-_MANY_CLASSES = 100
 # Gradients of larger targets have outer products no float can hold.
 _LARGEST = 1e100
 
@@ -44,12 +42,32 @@ class Targets:
         return matrix
 
 
-def real_targets(y: AnyArray, weights: FloatArray | None = None) -> Targets:
-    """Return y (n,), numbers or two classes, standardised; refuse a constant or more classes.
+def real_target(target: Target | None) -> Numbers:
+    """Return a target as one quantity: numbers, two classes as 0 and 1; refuse more classes."""
+    if isinstance(target, Numbers):
+        return target
+    assert target is not None
+    names = target.names
+    if len(names) == 2:
+        return Numbers(target.codes.astype(np.float64))
+    if names.dtype.kind == "f":  # written as a quantity
+        return Numbers(target.given.astype(np.float64))
+    if len(names) == 1:
+        raise ValueError(
+            f"EGOP needs a target that varies; y holds one class ({names[0]!r}). Check the target "
+            "column."
+        )
+    raise ValueError(
+        f"y holds {len(names)} classes; EGOP takes a real target or two classes. Use EJOP for "
+        "more, or pass y as floats if its values are quantities."
+    )
+
+
+def real_targets(y: FloatArray, weights: FloatArray | None = None) -> Targets:
+    """Return numbers y (n,) standardised; refuse a constant.
 
     Mean and deviation are those of rows weighed by ``weights`` (n,), all above zero.
     """
-    y = _as_numbers(np.asarray(y))
     largest = float(np.abs(y).max())
     if largest > _LARGEST:
         raise ValueError(f"y holds values up to {largest:g}, whose squares overflow; rescale them.")
@@ -66,47 +84,11 @@ def real_targets(y: AnyArray, weights: FloatArray | None = None) -> Targets:
     return Targets(centred / deviation, np.zeros(len(y), np.int64), 1, deviation)
 
 
-def class_targets(y: AnyArray) -> tuple[AnyArray, Targets]:
-    """Return the sorted classes and one indicator column each; refuse a continuous target."""
-    kind = type_of_target(y)
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(
-            f"Unknown label type: {kind}. EJOP takes classes; use EGOP for a real target."
-        )
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, Targets(np.ones(len(codes)), codes.astype(np.int64), len(classes))
+def class_targets(classes: Classes) -> Targets:
+    """Return one indicator column a class."""
+    return Targets(np.ones(classes.n_rows), classes.codes, len(classes.names))
 
 
-def is_multiclass(y: AnyArray) -> bool:
-    """Return whether y holds more than two classes rather than a real target."""
-    y = np.asarray(y)
-    return _holds_classes(y) and len(np.unique(y)) > 2 and type_of_target(y) == "multiclass"
-
-
-def _holds_classes(y: AnyArray) -> bool:
-    """Return whether y holds names, or few enough whole numbers, rather than quantities."""
-    if y.dtype.kind in "iu":
-        return len(np.unique(y)) <= _MANY_CLASSES
-    return y.dtype.kind not in "fc"
-
-
-def _as_numbers(y: AnyArray) -> FloatArray:
-    """Return y as floats; two classes become 0 and 1."""
-    if y.dtype.kind == "O" and type_of_target(y) == "unknown":
-        raise ValueError("Unknown label type: y must hold numbers or two classes.")
-    if y.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y must be real.")
-    if not _holds_classes(y):
-        return y.astype(np.float64)
-    distinct = np.unique(y)
-    if len(distinct) == 1:
-        raise ValueError(
-            f"EGOP needs a target that varies; y holds one class ({distinct[0]!r}). Check the "
-            "target column."
-        )
-    if len(distinct) > 2:
-        raise ValueError(
-            f"y holds {len(distinct)} classes; EGOP takes a real target or two classes. Use EJOP "
-            "for more, or pass y as floats if its values are quantities."
-        )
-    return (y == distinct[1]).astype(np.float64)
+def is_multiclass(target: Target | None) -> bool:
+    """Return whether a target holds more than two classes."""
+    return isinstance(target, Classes) and len(target.names) > 2

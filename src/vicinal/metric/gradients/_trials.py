@@ -9,13 +9,14 @@ its standard error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.index import ExactIndex
+from vicinal.metric.selection import Entry, Score
 
 from ._candidates import affordable_points
 from ._evaluation import Blocks, evaluate, fit_smoother
@@ -65,7 +66,24 @@ class Halves:
     n_neighbors: int
     kind: MetricKind
     yardstick: Yardstick
+    diagonals: tuple[bool, ...] = (False,)
     n_threads: int = 1
+
+    def variants(self, smoothers: Sequence[Smoother], powers: Sequence[float]) -> list[Smoother]:
+        """Return smoothers with every power, and every kind of metric that may be made of them."""
+        return [
+            replace(smoother, power=power, diagonal=diagonal)
+            for smoother in smoothers
+            for power in powers
+            for diagonal in self.diagonals
+        ]
+
+    def neighbours_of(self, fold: int) -> int:
+        """Return k for the rows of a half: no more than its median class, or all, has."""
+        train, _ = self.folds[fold]
+        codes = self.targets.codes[train]
+        sizes = np.bincount(codes)
+        return max(1, min(self.n_neighbors, len(train), int(np.median(sizes[sizes > 0]))))
 
 
 def split_halves(
@@ -77,24 +95,17 @@ def split_halves(
     return Halves(X, targets, ((first, second), (second, first)), **how)
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
+@dataclass(eq=False)
+class Trial(Entry[Smoother]):
     """A smoother and a power, what they learned on each half, and the errors row by row."""
 
-    smoother: Smoother
-    sums: tuple[GradientSums, ...]
-    components: tuple[FloatArray, ...]
-    errors: FloatArray
+    sums: tuple[GradientSums, ...] = ()
+    components: tuple[FloatArray, ...] = ()
 
     @property
-    def error(self) -> float:
-        """The mean error."""
-        return float(self.errors.mean())
-
-    def is_behind(self, other: Trial, by: float) -> bool:
-        """Return whether the error is larger than another's by so many standard errors."""
-        gaps = self.errors - other.errors
-        return bool(gaps.mean() > by * gaps.std() / np.sqrt(len(gaps)))
+    def smoother(self) -> Smoother:
+        """The candidate."""
+        return self.candidate
 
 
 def try_all(
@@ -108,11 +119,11 @@ def try_all(
         sums = tuple(found[key] for found in by_fold)
         if not all(found_gradients(part, alike[0], halves.targets.scale) for part in sums):
             continue
-        powers = [smoother.power for smoother in alike]
-        by_power = zip(*(halves.kind.components(part, *powers) for part in sums), strict=True)
-        for smoother, maps in zip(alike, by_power, strict=True):
+        by_smoother = zip(*(halves.kind.components(part, *alike) for part in sums), strict=True)
+        for smoother, maps in zip(alike, by_smoother, strict=True):
             errors = [prediction_errors(maps[fold], halves, fold, few=few) for fold in folds]
-            trials.append(Trial(smoother, sums, maps, np.concatenate(errors)))
+            score = Score(np.concatenate(errors))
+            trials.append(Trial(smoother.describe(), smoother, [score], sums=sums, components=maps))
     return trials
 
 
@@ -127,7 +138,7 @@ def prediction_errors(
     train, test = halves.folds[fold]
     test = test[:_FEW_TESTS] if few else test
     rows = [apply(components, np.asarray(halves.X[part], np.float64)) for part in (train, test)]
-    k = min(halves.n_neighbors, len(train))
+    k = halves.neighbours_of(fold)
     _, indices = ExactIndex(rows[0], n_jobs=halves.n_threads).query(rows[1], k)
     columns = halves.targets.columns()
     # Sorted, so that metrics under which the same rows are near tie to the last bit: by rounding,

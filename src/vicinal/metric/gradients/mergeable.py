@@ -117,13 +117,14 @@ class Neighbours:
 
 def read_input(estimator: GradientMetric, X: Any, y: AnyArray) -> tuple[Targets, Options]:
     """Let an estimator check rows, targets and its parameters as its ``fit`` would."""
-    X, targets, _ = estimator._read(X, y)
-    return targets, estimator._options(X.shape[1], targets.n_columns)
+    rows = estimator.note_rows(estimator._read(X, y))
+    targets = estimator._targets(rows.target, np.ones(rows.n_rows))
+    return targets, estimator._options(rows.X.shape[1], targets.n_columns)
 
 
 def keep_fit(estimator: GradientMetric, fit: GradientFit) -> None:
     """Give an estimator the attributes of a fit."""
-    estimator._keep(fit)
+    estimator._keep_fit(fit)
 
 
 def parts_that_merge(smoother: Smoother) -> Any:

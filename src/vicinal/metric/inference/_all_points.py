@@ -6,11 +6,8 @@ each class that can be among its k nearest in spite of it and measure those alon
 the result depends on the vectors only: not on block size, number of threads, or the
 linear-algebra library.
 
-How far the product may mislead. Points and queries are centred, and scaled by a power of two so
-that no norm exceeds 1. Let u = 2⁻²⁴, s = ‖q‖, r = ‖x‖. The product r² − 2 q·x has d + 1 terms whose
-absolute values add up to at most (s + r)²: its error is at most (d + 1) u (s + r)². Rounding q, x
-and r² to float32 adds at most 3 u (s + r)². Both, doubled for the kernels' own arithmetic, are
-the slack.
+Points and queries are centred, and scaled by a power of two so that no norm exceeds 1; how far the
+product may then mislead is the bound of ``pairs`` for norms folded into it.
 """
 
 from __future__ import annotations
@@ -25,9 +22,16 @@ from vicinal._kernels._relevant import Data, infer_block
 from vicinal._kernels._targeted import Inferred, new_inferred, new_pools, new_table
 from vicinal._threads import map_blocks, thread_count
 from vicinal._types import FloatArray, IntArray
+from vicinal.pairs import (
+    RowSide,
+    absolute_slack,
+    fold_queries,
+    fold_rows,
+    folded_slack,
+    product_blocks,
+)
 
 _BLOCK_ENTRIES = 1 << 20
-_UNDERFLOW = 1e-37
 
 
 class ClassSorted(NamedTuple):
@@ -35,7 +39,7 @@ class ClassSorted(NamedTuple):
 
     ``points`` (n, d); ``order`` and ``classes`` (n,) their row numbers and classes; ``place`` (N,)
     where each row went, −1 for rows left out; ``starts`` (R+1,) where each class begins;
-    ``matrix`` (d+1, n) float32 holding −2x and ‖x‖²; ``reach`` the largest norm in it;
+    ``columns`` the points as the products see them; ``reach`` the largest norm in it;
     ``centre`` (d,) and ``scale``.
     """
 
@@ -44,7 +48,7 @@ class ClassSorted(NamedTuple):
     classes: IntArray
     place: IntArray
     starts: IntArray
-    matrix: FloatArray
+    columns: RowSide
     reach: float
     centre: FloatArray
     scale: float
@@ -115,15 +119,12 @@ def sort_by_class(
     points = points[order]
     centre = points.mean(axis=0, dtype=np.float64) if len(points) else np.zeros(points.shape[1])
     centred = points - centre
-    norms = np.sqrt(np.einsum("ij,ij->i", centred, centred))
-    largest = max(norms.max(initial=0.0), np.linalg.norm(queries - centre, axis=1).max(initial=0.0))
+    farthest = float(np.linalg.norm(centred, axis=1).max(initial=0.0))
+    largest = max(farthest, np.linalg.norm(queries - centre, axis=1).max(initial=0.0))
     scale = float(np.ldexp(1.0, int(np.frexp(largest)[1])))
-    matrix = np.empty((points.shape[1] + 1, len(points)), np.float32)
-    matrix[:-1] = (centred * (-2.0 / scale)).T
-    matrix[-1] = (norms / scale) ** 2
-    reach = norms.max(initial=0.0) / scale
+    columns, reach = fold_rows((centred / scale).astype(np.float32)), farthest / scale
     classes = labels[order].astype(np.int32)
-    return ClassSorted(points, order, classes, place, starts, matrix, reach, centre, scale)
+    return ClassSorted(points, order, classes, place, starts, columns, reach, centre, scale)
 
 
 def _infer_rows(
@@ -137,12 +138,11 @@ def _infer_rows(
     """Infer block after block in the same two buffers: fresh ones would cost more than the rest."""
     n, k = len(database.points), found.star.shape[1]
     size = max(16, min(256, _BLOCK_ENTRIES // max(n, 1)))
-    products = np.empty((size, n), np.float32)
+    products = np.empty(size * n, np.float32)
     room = new_table(len(costs), k), new_pools(len(costs), k), new_scratch(n)
     for start in range(0, len(queries), size):
         rows = slice(start, min(start + size, len(queries)))
-        block = products[: rows.stop - start]
-        slack = _filter_block(queries[rows], database, block)
+        block, slack = _filter_block(queries[rows], database, products)
         if exclude is not None:
             barred = np.flatnonzero(exclude[rows] >= 0)
             block[barred, exclude[rows][barred]] = np.inf
@@ -156,17 +156,17 @@ def _infer_rows(
         )  # fmt: skip
 
 
-def _filter_block(queries: FloatArray, database: ClassSorted, out: FloatArray) -> FloatArray:
-    """Write r² − 2 q·x of all pairs, in the filter's scale; return each query's slack."""
+def _filter_block(
+    queries: FloatArray, database: ClassSorted, room: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return r² − 2 q·x of all pairs, in the filter's scale, and each query's slack."""
     d = queries.shape[1]
     centred = (queries - database.centre) / database.scale
-    extended = np.ones((len(queries), d + 1), np.float32)
-    extended[:, :d] = centred
-    np.matmul(extended, database.matrix, out=out)
+    left = fold_queries(centred.astype(np.float32))
+    ((_, _, products),) = product_blocks(left, [database.columns], room)
     norms = np.sqrt(np.einsum("ij,ij->i", centred, centred))
-    factor = 2 * (d + 4) * 2.0**-24
-    slack: FloatArray = factor * (norms + database.reach) ** 2 + _UNDERFLOW
-    return slack
+    slack: FloatArray = folded_slack(d, np.float32) * (norms + database.reach) ** 2
+    return products, slack + absolute_slack(d, np.float32)
 
 
 def _shares(m: int, n_threads: int) -> list[slice]:

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal._disguises import read_numbers, refuse_masked
 from vicinal._kernels import _targeted as kernels
 from vicinal._types import AnyArray, FloatArray, InferredSets, IntArray, ViolatingSet, VotingSet
-from vicinal._validation import check_costs, check_whole
+from vicinal._validation import check_costs, check_whole, read_numbers
+from vicinal.rows import refuse_masked
 
 
 def best_voting_set(

@@ -6,8 +6,8 @@ For a query with target y, Δ(h) = (y − mean_h y_j)² is the squared error of 
     h* = argmin_h Σ_h D + γ Δ̂(h),      ĥ = argmin_h Σ_h D − γ Δ̂(h),
     L  = [Σ_{h*} D + γ Δ̂(h*)] − [Σ_ĥ D − γ Δ̂(ĥ)]  ≥  γ Δ̂(k nearest)  ≥  γ Δ(k nearest),
 
-and both sets are sorted sums: the k least D ± (γ/k)(y − y_j)². With Δ itself, h* is a hard problem;
-it is searched by exchanges from the sets of Δ̂.
+and both sets are sorted sums: the k least D ± (γ/k)(y − y_j)². With Δ itself, h* is a hard problem,
+searched by exchanges from the sets of Δ̂; ĥ is not: a sweep over slopes meets it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from vicinal._kernels import _target_sets as kernels
+from vicinal._kernels import _target_slopes as slopes
 from vicinal._kernels._targeted import Inferred, new_inferred
 from vicinal._types import FloatArray
 
 TARGET_SETS = ("bound", "epsilon", "nearest-target", "swaps", "sampled")
-_RULES = {"epsilon": kernels.WITHIN, "nearest-target": kernels.NEAREST}
+_RULES = {"nearest-target": kernels.NEAREST}
 # Steps of the random walk for every place of a set and every point: several visits to each.
 STEPS = 8
 
@@ -48,9 +49,9 @@ def target_sets(
     unit : float
         c = γ/k.
     sets : {"bound", "epsilon", "nearest-target", "swaps", "sampled"}
-        "bound" is Δ̂. "epsilon" has h* the k nearest of the points with (y − y_j)² ≤ ``epsilon``;
-        "nearest-target" the k of nearest targets; ĥ as before. "swaps" and "sampled" have Δ
-        itself, by local search and by a cooling random walk.
+        "bound" is Δ̂. "epsilon" has h* the nearest of the sets with Δ(h) ≤ ``epsilon``;
+        "nearest-target" the k points of nearest targets; ĥ as before. "swaps" and "sampled" have Δ
+        itself: h* by local search or by a cooling random walk, ĥ exactly.
     epsilon : float
     seed : int
         Of the random walk.
@@ -62,18 +63,41 @@ def target_sets(
 
     Notes
     -----
-    Time O(m n) for sorted sums, O(m n k) an exchange for "swaps", O(m n k²) for "sampled".
+    Time O(m n) for sorted sums, O(m n k) an exchange for "swaps" and a set that ĥ's sweep meets,
+    O(m n k²) for "sampled". "epsilon" is exact where 20,000 changes of the set that a multiplier
+    gives settle it, which few rows need; else the nearest set met.
     """
     found = new_inferred(len(wanted), n_neighbors)
     found.voted[:] = 0
     points = np.broadcast_to(known, squared_distances.shape)
     rule = _RULES.get(sets, kernels.BOUND)
     kernels.sets_by_bound(
-        squared_distances, wanted, points, unit, rule, epsilon, found.star, found.hat, found.loss
+        squared_distances, wanted, points, unit, rule, found.star, found.hat, found.loss
     )
-    if sets in ("swaps", "sampled"):
+    if sets == "epsilon":
+        _take_nearest_within(squared_distances, wanted, points, unit, epsilon, found)
+    elif sets in ("swaps", "sampled"):
         _search_true_cost(squared_distances, wanted, points, unit * n_neighbors, found, sets, seed)
     return found
+
+
+def _take_nearest_within(
+    squared_distances: FloatArray,
+    wanted: FloatArray,
+    known: FloatArray,
+    unit: float,
+    epsilon: float,
+    found: Inferred,
+) -> None:
+    """Replace h* by the nearest set whose mean is within √ε, in place; the loss has Σ_{h*} D."""
+    slopes.near_within(squared_distances, wanted, known, epsilon, found.star)
+    none = found.star[:, 0] < 0
+    found.hat[none], found.loss[none] = -1, 0.0
+    rows = np.flatnonzero(~none)[:, None]
+    star, hat = found.star[rows[:, 0]], found.hat[rows[:, 0]]
+    feared = squared_distances[rows, hat] - unit * (wanted[rows] - known[rows, hat]) ** 2
+    near = squared_distances[rows, star].sum(axis=1, dtype=np.float64)
+    found.loss[rows[:, 0]] = near - feared.sum(axis=1)
 
 
 def _search_true_cost(
@@ -85,17 +109,13 @@ def _search_true_cost(
     sets: str,
     seed: int,
 ) -> None:
-    """Better both sets by the true cost, in place."""
+    """Better h* by the true cost, and find ĥ of it, in place."""
     m, k = found.star.shape
-    values = np.empty((2, m))
-    for side, (chosen, weight) in enumerate(((found.star, gamma), (found.hat, -gamma))):
-        if sets == "sampled":
-            n_steps = STEPS * k * squared_distances.shape[1]
-            chances = np.random.default_rng([seed, side]).random((n_steps, 3))
-            kernels.metropolis(
-                squared_distances, wanted, known, weight, chances, chosen, values[side]
-            )
-        else:
-            kernels.swap_search(squared_distances, wanted, known, weight, chosen, values[side])
-    # A search may end above the other set's cost; a loss is not negative all the same.
-    np.maximum(values[0] - values[1], 0.0, out=found.loss)
+    near, far = np.empty(m), np.empty(m)
+    slopes.far_means(squared_distances, wanted, known, gamma, found.hat, far)
+    if sets == "sampled":
+        chances = np.random.default_rng([seed, 0]).random((STEPS * k * known.shape[1], 3))
+        kernels.metropolis(squared_distances, wanted, known, gamma, chances, found.star, near)
+    else:
+        kernels.swap_search(squared_distances, wanted, known, gamma, found.star, near)
+    found.loss[:] = np.where(found.star[:, 0] < 0, 0.0, near - far)

@@ -1,14 +1,53 @@
-"""Selection: which setting of a problem does best on rows held out, for any learner.
+"""Selection: which candidate does best on rows held out. One race, whatever is chosen.
 
-    Problem ─▶ inner_splits ─▶ [(training part, held-out part), …] ─┐
-    Problem.settings() ─────────────────────────────────────────────┴─▶ choose ─▶ Choice
-    Problem.begin ◀── the chosen setting, all rows ◀── learn ─▶ Learned
+    candidates ─▶ Entry each ─▶ race ─▶ scores of held-out rows ─▶ lowest, or first_within noise
+                                  │
+             judge_maps, prediction_losses: by the search that predicts
 
-``learn`` is all of it, ``choose`` successive halving; ``vote_losses`` is how classes are scored,
-``Score`` a mean with its noise, ``VOTES`` how many rows are enough to judge by.
+``race`` plays rounds and lets entries go by ``halve`` or ``drop_behind``; ``Score`` is a mean with
+its noise, and ``Score.is_behind`` the one rule for what noise does not tell apart. On it stand
+``learn`` (the settings and epochs of a descent, then the fit of all rows) and ``choose_held_out``
+(those of a learner that tells of its iterations); the choice among learners and that of smoothers
+stand elsewhere, on the same race.
 """
 
-from vicinal.metric.selection._judging import VOTES, Score, inner_splits, vote_losses
+from vicinal.metric.selection._curves import (
+    PATIENCE,
+    HeldOutChoice,
+    choose_by_votes,
+    choose_held_out,
+)
+from vicinal.metric.selection._judges import judge_maps, prediction_losses, vote_losses
 from vicinal.metric.selection._learning import Choice, Learned, choose, learn
+from vicinal.metric.selection._race import (
+    CLEARLY,
+    Entry,
+    Fate,
+    Score,
+    drop_behind,
+    first_within,
+    halve,
+    race,
+)
 
-__all__ = ["VOTES", "Choice", "Learned", "Score", "choose", "inner_splits", "learn", "vote_losses"]
+__all__ = [
+    "CLEARLY",
+    "PATIENCE",
+    "Choice",
+    "Entry",
+    "Fate",
+    "HeldOutChoice",
+    "Learned",
+    "Score",
+    "choose",
+    "choose_by_votes",
+    "choose_held_out",
+    "drop_behind",
+    "first_within",
+    "halve",
+    "judge_maps",
+    "learn",
+    "prediction_losses",
+    "race",
+    "vote_losses",
+]

@@ -19,35 +19,34 @@ import numpy as np
 
 from vicinal._types import FloatArray
 from vicinal.metric.descent import Descent, Problem, Progress, Setting, Watch
-from vicinal.metric.selection._judging import FOLDS, Score, inner_splits
+from vicinal.metric.selection._race import Entry, Score, halve, race
+from vicinal.rows import FOLDS, Rows, inner_splits
 
 
-@dataclass
-class Trial:
+@dataclass(eq=False)
+class Trial(Entry[Setting]):
     """A setting, its descents (one a split), and the score after each epoch it was asked for."""
 
-    setting: Setting
-    descents: list[Descent]
-    scores: dict[int, Score] = field(default_factory=dict)
+    descents: list[Descent] = field(default_factory=list)
 
-    def run(self, splits: Sequence[tuple[Problem, Problem]], until: int) -> None:
+    def run(self, splits: Sequence[tuple[Problem, Rows]], until: int) -> None:
         """Walk to an epoch, scoring after each."""
         while self.descents[0].epoch < until:
             scores = []
-            for (train, held), descent in zip(splits, self.descents, strict=True):
+            for (problem, held), descent in zip(splits, self.descents, strict=True):
                 descent.advance()
-                scores.append(Score(train.score(descent.components, held), held.weights))
-            self.scores[self.descents[0].epoch] = Score.pool(scores)
+                scores.append(Score(problem.score(descent.components, held), held.weights))
+            self.scores.append(Score.pool(scores))
 
     @property
     def means(self) -> list[float]:
         """The mean score after each epoch."""
-        return [score.mean for score in self.scores.values()]
+        return [score.mean for score in self.scores]
 
     @property
-    def best(self) -> tuple[float, int]:
-        """The lowest score so far, and its epoch."""
-        return min(zip(self.means, self.scores, strict=True))
+    def value(self) -> float:
+        """The lowest score so far."""
+        return min(self.means)
 
     @property
     def steady(self) -> tuple[float, int]:
@@ -59,14 +58,14 @@ class Trial:
         padded = np.pad(self.means, 1, mode="edge")
         smooth = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
         first = int(np.argmin(smooth))
-        return float(smooth[first]), list(self.scores)[first]
+        return float(smooth[first]), first + 1
 
     def describe(self, chosen: bool) -> dict[str, Any]:
         """Return what was tried and what came of it."""
         score, epoch = self.steady
         return {
-            **self.setting.describe(),
-            "epochs_tried": max(self.scores),
+            **self.candidate.describe(),
+            "epochs_tried": len(self.scores),
             "n_epochs": epoch,
             "scores": self.means,
             "score": score,
@@ -84,7 +83,7 @@ class Choice:
 
 
 def choose(
-    splits: Sequence[tuple[Problem, Problem]],
+    splits: Sequence[tuple[Problem, Rows]],
     settings: Sequence[Setting],
     seed: int,
     watch: Watch,
@@ -94,32 +93,34 @@ def choose(
     A true answer of the watch ends the search with what is known by then.
     """
     trials = [
-        Trial(setting, [train.begin(setting, (seed, i)) for i, (train, _) in enumerate(splits)])
+        Trial(
+            setting.label(),
+            setting,
+            descents=[problem.begin(setting, (seed, i)) for i, (problem, _) in enumerate(splits)],
+        )
         for setting in settings
     ]
-    n_epochs, running = trials[0].descents[0].n_epochs, list(trials)
-    for until in rungs(len(settings), n_epochs):
+    n_epochs = trials[0].descents[0].n_epochs
+
+    def play(running: Sequence[Trial], until: int) -> bool:
         for trial in running:
             trial.run(splits, until)
-            label, loss = trial.setting.label(), trial.descents[0].losses[-1]
-            if watch(Progress("settings", label, until, n_epochs, loss, trial.best[0])):
-                return _choice(trials)
-        running.sort(key=lambda trial: trial.best[0])
-        running = running[: -(-len(running) // 2)]
-    return _choice(trials)
+            loss = trial.descents[0].losses[-1]
+            if watch(Progress("settings", trial.name, until, n_epochs, loss, trial.value)):
+                return True
+        return False
+
+    race(trials, rungs(len(settings), n_epochs), play, halve)
+    scored = [trial for trial in trials if trial.scores]
+    best = min(scored, key=attrgetter("steady"))
+    tried = tuple(trial.describe(trial is best) for trial in scored)
+    return Choice(best.candidate, best.steady[1], tried)
 
 
 def rungs(n_settings: int, n_epochs: int) -> list[int]:
     """Return the epochs after which half of the trials go on: E, E/2, E/4, … ascending."""
     n_halvings = int(np.ceil(np.log2(max(1, n_settings))))
     return sorted({max(1, n_epochs // 2**h) for h in range(n_halvings + 1)})
-
-
-def _choice(trials: Sequence[Trial]) -> Choice:
-    scored = [trial for trial in trials if trial.scores]
-    best = min(scored, key=attrgetter("steady"))
-    tried = tuple(trial.describe(trial is best) for trial in scored)
-    return Choice(best.setting, best.steady[1], tried)
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,9 @@ def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS
         return bool(stopped)
 
     settings = problem.settings()
-    splits = inner_splits(problem, seed)[:most_splits] if len(settings) > 1 else []
-    choice = choose(splits, settings, seed, watch_all) if splits else None
+    splits = inner_splits(problem.rows, seed)[:most_splits] if len(settings) > 1 else []
+    parts = [(problem.on(train), held) for train, held in splits]
+    choice = choose(parts, settings, seed, watch_all) if parts else None
     setting = choice.setting if choice else settings[0]
     descent = problem.begin(setting, (seed, 1 << 20))
     until = choice.n_epochs if choice else descent.n_epochs

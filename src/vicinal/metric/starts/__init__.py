@@ -21,7 +21,14 @@ from vicinal.metric.starts._discriminant import (
     shrinkage_of,
     within_scatter,
 )
-from vicinal.metric.starts._maps import STARTS, Start, check_map, principal_map, start_map
+from vicinal.metric.starts._maps import (
+    STARTS,
+    Start,
+    check_map,
+    principal_map,
+    start_for,
+    start_map,
+)
 
 __all__ = [
     "SHRINKAGES",
@@ -38,6 +45,7 @@ __all__ = [
     "relieff_weights",
     "rrelieff_weights",
     "shrinkage_of",
+    "start_for",
     "start_map",
     "within_scatter",
 ]

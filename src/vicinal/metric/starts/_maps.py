@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric._relief import diagonal_map, relieff_weights
-from vicinal.metric.descent import Frame
+from vicinal.metric.descent import Frame, FramedRows
 from vicinal.metric.starts._discriminant import (
     WithinScatter,
     discriminant_map,
@@ -80,6 +80,12 @@ def start_map(
     if start.name == "relieff":
         return diagonal_map(relieff_weights(X, codes, n_jobs=1), p if p < width else None)
     return np.eye(p, width)
+
+
+def start_for(rows: FramedRows, start: Start, seed: int) -> FloatArray:
+    """Return the map (p, r) a start names for rows in a frame, in float64."""
+    rng = np.random.default_rng(seed)
+    return start_map(start, rows.X, rows.codes, rows.frame, rng).astype(np.float64)
 
 
 def principal_map(X: AnyArray, n_components: int, rng: np.random.Generator) -> FloatArray:
