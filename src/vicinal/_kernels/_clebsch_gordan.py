@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numba as nb
 
+from vicinal._kernels._packed_rows import gather, scatter
 from vicinal._kernels._tiles import (
     TILE_WIDTH,
     complex_tile,
@@ -41,8 +42,6 @@ _mix_back_4, _mix_back_2, _mix_back_1 = (
 _dot_2xw, _dot_2x1, _dot_1xw, _dot_1x1 = (
     dot_tile(height, width) for height in (2, 1) for width in (TILE_WIDTH, 1)
 )
-
-ROOT_HALF, ROOT_TWO = 0.5**0.5, 2.0**0.5
 
 _njit: Any = nb.njit  # its type hints leave two options out
 _compiled = _njit(cache=True, nogil=True, error_model="numpy")
@@ -101,11 +100,11 @@ def forward(
     out : (rows out, batch)
     """
     for chunk in range(chunks[0], chunks[1]):
-        _gather(packed, chunk, scratch.rows, tables.spread_in, True)
+        gather(packed, chunk, scratch.rows, tables.spread_in, True)
         scratch.out_rows[:] = 0
         for b in range(len(tables.blocks)):
             _forward_block(tables, b, weights, scratch)
-        _scatter(scratch.out_rows, chunk, out, tables.spread_out, False)
+        scatter(scratch.out_rows, chunk, out, tables.spread_out, False)
 
 
 @_compiled
@@ -118,8 +117,8 @@ def backward(
     ``wanted`` says which of the two is asked for; the other is left alone.
     """
     for chunk in range(chunks[0], chunks[1]):
-        _gather(packed, chunk, scratch.rows, tables.spread_in, True)
-        _gather(grad_out, chunk, scratch.out_rows, tables.spread_out, False)
+        gather(packed, chunk, scratch.rows, tables.spread_in, True)
+        gather(grad_out, chunk, scratch.out_rows, tables.spread_out, False)
         scratch.grad_rows[:] = 0
         for b in range(len(tables.blocks)):
             if wanted[0]:
@@ -127,95 +126,7 @@ def backward(
             if wanted[1]:
                 _weight_gradient(tables, b, scratch, grad_weights)
         if wanted[0]:
-            _scatter(scratch.grad_rows, chunk, grad_packed, tables.spread_in, True)
-
-
-@_compiled
-def fold_weights(
-    weight: FloatArray, first: IntArray, second: IntArray, sign: IntArray, folded: FloatArray
-) -> None:
-    """Compute V = W[first] + sign W[second], both (n, 2), or (n, 1) where they are real."""
-    for at in range(len(first)):
-        for part in range(weight.shape[1]):
-            folded[at, part] = weight[first[at], part] + sign[at] * weight[second[at], part]
-
-
-@_compiled
-def unfold_gradient(
-    grad_folded: FloatArray, first: IntArray, second: IntArray, sign: IntArray, grad: FloatArray
-) -> None:
-    """Write the gradient of the folded weights into that of the weights; zero is left as it is."""
-    for at in range(len(first)):
-        for part in range(grad.shape[1]):
-            grad[first[at], part] = grad_folded[at, part]
-            if sign[at]:
-                grad[second[at], part] = sign[at] * grad_folded[at, part]
-
-
-@_inner
-def _gather(
-    packed: FloatArray, chunk: int, rows: FloatArray, spread: IntArray, mirrored: bool
-) -> None:
-    """Copy a chunk of samples into rows, zeros behind the last sample.
-
-    Real functions are spread over all m where ``mirrored``: f^m = (u + iv) / √2. Otherwise they are
-    gradients of the output: √2 (u + iv) at m > 0, and nothing below.
-    """
-    lanes = rows.shape[1]
-    start = chunk * lanes
-    n = min(lanes, packed.shape[1] - start)
-    if len(spread) == 0:
-        for row in range(packed.shape[0]):
-            for lane in range(n):
-                rows[row, lane] = packed[row, start + lane]
-            for lane in range(n, lanes):
-                rows[row, lane] = 0
-        return
-    rows[:] = 0
-    root = rows.dtype.type(ROOT_HALF if mirrored else ROOT_TWO)
-    for channel in range(len(spread)):
-        degree, full, half = spread[channel]
-        below = full + 2 * degree + 1  # imaginary parts
-        for lane in range(n):
-            rows[full + degree, lane] = packed[half, start + lane]
-        for m in range(1, degree + 1):
-            sign = -root if m % 2 else root
-            for lane in range(n):
-                u, v = packed[half + m, start + lane], packed[half + degree + m, start + lane]
-                rows[full + degree + m, lane] = root * u
-                rows[below + degree + m, lane] = root * v
-                if mirrored:
-                    rows[full + degree - m, lane] = sign * u
-                    rows[below + degree - m, lane] = -sign * v
-
-
-@_inner
-def _scatter(
-    rows: FloatArray, chunk: int, packed: FloatArray, spread: IntArray, mirrored: bool
-) -> None:
-    """Copy rows back into a chunk of samples; of real functions the transpose of `_gather`."""
-    start = chunk * rows.shape[1]
-    n = min(rows.shape[1], packed.shape[1] - start)
-    if len(spread) == 0:
-        for row in range(packed.shape[0]):
-            for lane in range(n):
-                packed[row, start + lane] = rows[row, lane]
-        return
-    root = rows.dtype.type(ROOT_HALF if mirrored else ROOT_TWO)
-    for channel in range(len(spread)):
-        degree, full, half = spread[channel]
-        below = full + 2 * degree + 1
-        for lane in range(n):
-            packed[half, start + lane] = rows[full + degree, lane]
-        for m in range(1, degree + 1):
-            sign = -root if m % 2 else root
-            for lane in range(n):
-                u, v = root * rows[full + degree + m, lane], root * rows[below + degree + m, lane]
-                if mirrored:
-                    u += sign * rows[full + degree - m, lane]
-                    v -= sign * rows[below + degree - m, lane]
-                packed[half + m, start + lane] = u
-                packed[half + degree + m, start + lane] = v
+            scatter(scratch.grad_rows, chunk, grad_packed, tables.spread_in, True)
 
 
 @_inner

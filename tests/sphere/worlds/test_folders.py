@@ -9,6 +9,9 @@ import pytest
 import torch
 from PIL import Image
 
+from vicinal.sphere.shapes import _world
+from vicinal.sphere.shapes._sources import draw_epoch
+
 ELLIPSOIDS = {"long": (0.3, 0.3, 1.0), "flat": (1.0, 1.0, 0.3)}
 
 
@@ -141,10 +144,24 @@ def test_parts_of_a_folder_are_kept(run, tmp_path):
     assert (record["n_train"], record["n_test"]) == (20, 20)
 
 
-def test_going_on_after_a_stop_gives_the_same_weights(run, tmp_path):
+def test_going_on_after_a_stop_gives_the_same_weights(run, tmp_path, monkeypatch):
     source = write_clouds(tmp_path / "shapes")
-    whole = ("sphere", "train", "shapes", source, "--epochs", "4", "--validation", "0")
+    whole = ("sphere", "train", "shapes", source, "--epochs", "4")
     assert run(*whole, "--out", tmp_path / "a").code == 0
+
+    class Killed(BaseException):
+        pass
+
+    def draw(parts, *rest, **options):
+        if rest[3] == 2:  # the third epoch
+            raise Killed
+        return draw_epoch(parts, *rest, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_world, "draw_epoch", draw)
+        with pytest.raises(Killed):
+            run(*whole, "--out", tmp_path / "b")
+    assert not (tmp_path / "b" / "network.pt").exists()
     assert run(*whole, "--out", tmp_path / "b").code == 0
     one, other = (torch.load(tmp_path / at / "network.pt", weights_only=True) for at in ("a", "b"))
     assert all(torch.equal(one[name], other[name]) for name in one)

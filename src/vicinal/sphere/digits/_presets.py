@@ -65,7 +65,7 @@ def _compact(n_classes: int, normalisation: str = "both") -> nn.Module:
 _PRESETS = (
     Preset(
         "thesis",
-        "Clebsch–Gordan network as published",
+        "Clebsch–Gordan network as published, its norms and rate ours",
         _thesis,
         TrainingPlan(n_epochs=8, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
         Drawing(l_max=8),

@@ -11,8 +11,14 @@ from torch import Tensor
 from torch.utils import _pytree
 
 from vicinal.sphere.harmonic._fragment_type import FragmentType
-
-_REAL_OF = {torch.complex64: torch.float32, torch.complex128: torch.float64}
+from vicinal.sphere.harmonic._planes import (
+    REAL_OF,
+    check_parts,
+    fill_orders,
+    in_real_basis,
+    to_complex_part,
+    turn_planes,
+)
 
 
 class Fragments:
@@ -71,7 +77,7 @@ class Fragments:
         """
         if not parts:
             raise ValueError("from_complex needs one tensor for each degree, got none.")
-        _check_parts(parts, fragment_type)
+        check_parts(parts, fragment_type)
         fragment_type = fragment_type or FragmentType(part.shape[2] for part in parts)
         batch = parts[0].shape[0]
         planes = (torch.view_as_real(part.resolve_conj()).permute(2, 3, 1, 0) for part in parts)
@@ -191,13 +197,13 @@ class Fragments:
 
     def __getitem__(self, l: int) -> Tensor:
         """Return the complex tensor (batch, 2l + 1, τ_l) of one degree."""
-        return _to_complex(self.planes(l))
+        return to_complex_part(self.planes(l))
 
     def __len__(self) -> int:
         return len(self._type)
 
     def __iter__(self) -> Iterator[Tensor]:
-        return map(_to_complex, self.all_planes())
+        return map(to_complex_part, self.all_planes())
 
     def to_complex(self) -> list[Tensor]:
         """Return one complex tensor (batch, 2l + 1, τ_l) for each degree."""
@@ -225,7 +231,7 @@ class Fragments:
         """Return all coefficients, m < 0 too, of real functions; others are as they are."""
         if not self._type.real:
             return self
-        rows = [_fill(planes[:, 0]).flatten(0, 2) for planes in self.all_planes()]
+        rows = [fill_orders(planes[:, 0]).flatten(0, 2) for planes in self.all_planes()]
         return Fragments(self._type.as_complex(), torch.cat(rows))
 
     def rotate(self, rotations: Any) -> Fragments:
@@ -246,9 +252,9 @@ class Fragments:
                 f"got {tuple(matrices[0].shape[:-2])}."
             )
         if self._type.real:
-            matrices = [_in_real_basis(of) for of in matrices]
+            matrices = [in_real_basis(of) for of in matrices]
         parts = zip(self.all_planes(), matrices, strict=True)
-        turned = [_turn(planes, of.to(self.device)) for planes, of in parts if len(planes)]
+        turned = [turn_planes(planes, of.to(self.device)) for planes, of in parts if len(planes)]
         return Fragments(self._type, torch.cat(turned))
 
     def power_spectrum(self) -> Tensor:
@@ -278,9 +284,9 @@ class Fragments:
 
         A complex precision means that of its planes.
         """
-        args = tuple(_REAL_OF.get(a, a) if isinstance(a, torch.dtype) else a for a in args)
+        args = tuple(REAL_OF.get(a, a) if isinstance(a, torch.dtype) else a for a in args)
         if "dtype" in kwargs:
-            kwargs["dtype"] = _REAL_OF.get(kwargs["dtype"], kwargs["dtype"])
+            kwargs["dtype"] = REAL_OF.get(kwargs["dtype"], kwargs["dtype"])
         return Fragments(self._type, self.packed.to(*args, **kwargs))
 
     def requires_grad_(self, requires_grad: bool = True) -> Fragments:
@@ -370,73 +376,3 @@ def check_input(
             f"{module} is on {like.device}, its input on {fragments.device}: "
             "move one of them with .to(device)."
         )
-
-
-def _check_parts(parts: Sequence[Tensor], kind: FragmentType | None) -> None:
-    """Raise where the tensors are not (batch, 2l + 1, τ_l), complex, of one batch and precision."""
-    first = parts[0]
-    if kind is not None and len(kind) != len(parts):
-        raise ValueError(f"{kind} takes {len(kind)} tensors, got {len(parts)}.")
-    for l, part in enumerate(parts):
-        dim, channels = (2 * l + 1, "channels") if kind is None else (kind.dims[l], kind[l])
-        fits = part.ndim == 3 and part.shape[1] == dim
-        if not fits or (kind is not None and part.shape[2] != channels):
-            raise ValueError(
-                f"degree {l} takes a tensor (batch, {dim}, {channels}), got shape "
-                f"{tuple(part.shape)}."
-            )
-        if part.dtype not in _REAL_OF:
-            raise ValueError(f"degree {l} must be complex64 or complex128, got {part.dtype}.")
-        if part.shape[0] != first.shape[0]:
-            raise ValueError(
-                f"degree 0 has {first.shape[0]} samples and degree {l} has {part.shape[0]}."
-            )
-        if part.dtype != first.dtype or part.device != first.device:
-            raise ValueError(
-                f"degree 0 is {first.dtype} on {first.device} and degree {l} is {part.dtype} "
-                f"on {part.device}: bring all to one precision and device."
-            )
-
-
-def _fill(half: Tensor) -> Tensor:
-    """Return planes (τ, 2, 2l + 1, batch) of real functions' rows (τ, 2l + 1, batch)."""
-    l = half.shape[1] // 2
-    signs = half.new_tensor([(-1.0) ** m for m in range(l, 0, -1)])[:, None]
-    root = 0.5**0.5
-    real, imaginary = root * half[:, 1 : l + 1], root * half[:, l + 1 :]
-    reals = torch.cat([signs * real.flip(1), half[:, :1], real], 1)
-    zero = torch.zeros_like(half[:, :1])
-    return torch.stack([reals, torch.cat([-signs * imaginary.flip(1), zero, imaginary], 1)], 1)
-
-
-def _in_real_basis(matrix: Tensor) -> Tensor:
-    """Return D^l as it acts on the rows of a real function: real, orthogonal."""
-    size = matrix.shape[-1]
-    units = torch.eye(size, dtype=torch.float64, device=matrix.device)[:, :, None]  # (k, 2l + 1, 1)
-    columns = torch.view_as_complex(_fill(units)[..., 0].permute(0, 2, 1).contiguous()).T
-    return (columns.mH @ matrix @ columns).real
-
-
-def _to_complex(planes: Tensor) -> Tensor:
-    """Return (batch, 2l + 1, τ), complex, of planes (τ, 2, 2l + 1, batch)."""
-    if planes.shape[1] == 1:
-        planes = _fill(planes[:, 0])
-    real, imaginary = planes.unbind(1)
-    return torch.complex(real, imaginary).permute(2, 1, 0)
-
-
-def _turn(planes: Tensor, wigner: Tensor) -> Tensor:
-    """Return the packed rows of D f for planes (τ, 2, 2l + 1, batch)."""
-    product = "mn,cnb->cmb" if wigner.ndim == 2 else "bmn,cnb->cmb"
-    if not wigner.is_complex():
-        return torch.einsum(product, wigner.to(planes.dtype), planes[:, 0]).flatten(0, 1)
-    real, imaginary = planes[:, 0], planes[:, 1]
-    d_real, d_imaginary = wigner.real.to(planes.dtype), wigner.imag.to(planes.dtype)
-    turned = torch.stack(
-        [
-            torch.einsum(product, d_real, real) - torch.einsum(product, d_imaginary, imaginary),
-            torch.einsum(product, d_real, imaginary) + torch.einsum(product, d_imaginary, real),
-        ],
-        dim=1,
-    )
-    return turned.flatten(0, 2)

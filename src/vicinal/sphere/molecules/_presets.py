@@ -78,7 +78,7 @@ _PRESETS = (
     ),
     MoleculePreset(
         "thesis",
-        "Coulomb spheres of bandwidth 10, Clebsch–Gordan layers, features of atoms summed",
+        "published layers on Coulomb spheres; degrees up to 3 a guess, rate and loss ours",
         CoulombSpheres(l_max=3, bandwidth=10),
         {
             "hidden": ((15, 15, 15, 15),) * 5,

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from vicinal._kernels import _clebsch_gordan as kernels
+from vicinal._kernels._packed_rows import fold_weights, unfold_gradient
 from vicinal._kernels._tiles import ROW_BYTES
 from vicinal._types import AnyArray, FloatArray
 from vicinal.sphere.harmonic import Fragments
@@ -187,18 +188,14 @@ def _array(tensor: Tensor) -> AnyArray:
 def _fold(weight: FloatArray, pairing: Pairing) -> FloatArray:
     """Return the folded weights, real and imaginary parts alternating."""
     columns = weight.reshape(len(weight), -1)
-    folded = np.empty((len(pairing.first), columns.shape[1]), weight.dtype)
-    kernels.fold_weights(columns, pairing.first, pairing.second, pairing.sign, folded)
-    if weight.ndim == 1:
-        folded = np.where(np.stack([pairing.odd, ~pairing.odd], axis=1), 0, folded)
+    folded = np.empty((len(pairing.first), 2), weight.dtype)
+    fold_weights(columns, pairing.first, pairing.second, pairing.sign, pairing.odd, folded)
     return folded.ravel()
 
 
 def _unfold(grad_folded: FloatArray, weight: Tensor, pairing: Pairing) -> Tensor:
     """Return the gradient of the weights from that of the folded ones."""
     grads = grad_folded.reshape(-1, 2)
-    if weight.ndim == 1:
-        grads = np.where(pairing.odd, grads[:, 1], grads[:, 0])[:, None]
-    grad = np.zeros((len(weight), grads.shape[1]), grads.dtype)
-    kernels.unfold_gradient(grads, pairing.first, pairing.second, pairing.sign, grad)
+    grad = np.zeros((len(weight), weight.ndim), grads.dtype)
+    unfold_gradient(grads, pairing.first, pairing.second, pairing.sign, pairing.odd, grad)
     return torch.from_numpy(grad).view_as(weight)

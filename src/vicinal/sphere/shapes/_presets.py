@@ -88,7 +88,7 @@ _PRESETS = (
     ),
     ShapePreset(
         "thesis",
-        "residual blocks of growing degree as published: 8, then 10, 12 and 14",
+        "published blocks of growing degree, 8 to 14; input not fed back, rate and batch ours",
         reader=Rays(bandwidth=32, l_max=8),
         stretch=0.2,
         network={
