@@ -36,7 +36,7 @@ def compare(tau: list[int], batch: int, most: float) -> Case:
     torch.manual_seed(0)
     kind = FragmentType(tau)
     layer = ClebschGordanLayer(kind, kind)
-    irreps = o3.Irreps(kind.to_irreps())
+    irreps = o3.Irreps("+".join(f"{t}x{degree}e" for degree, t in enumerate(tau)))
     product = o3.FullyConnectedTensorProduct(irreps, irreps, irreps)
 
     def ours() -> Any:

@@ -26,17 +26,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from vicinal.cli._sphere_losses import make_objective
-from vicinal.data import load_dataset
-from vicinal.sphere.digits._drawing import draw_digits
-from vicinal.sphere.digits._experiment import TEST_SEED, split_digits
-from vicinal.sphere.digits._presets import get_preset
-from vicinal.sphere.digits._settings import SphereSetting
-from vicinal.sphere.shapes import Caster, ShapeSetting, load_shapes, smoothed_classification
+from vicinal.losses._objectives import make_objective
+from vicinal.sphere.digits import DigitSetting, get_preset, read_labelled, split_digits
+from vicinal.sphere.digits._world import TEST_SEED, draw
+from vicinal.sphere.shapes import (
+    ShapeSetting,
+    divide_shapes,
+    read_shapes,
+    smoothed_classification,
+)
 from vicinal.sphere.shapes._presets import get_shape_preset
-from vicinal.sphere.shapes._rows import draw_epoch, turn_rows
+from vicinal.sphere.shapes._sources import draw_epoch, turn_rows
 from vicinal.sphere.training import (
-    CLASSES,
     EMBEDDING,
     Batches,
     Objective,
@@ -47,6 +48,7 @@ from vicinal.sphere.training import (
     predict,
     train,
 )
+from vicinal.sphere.worlds import CLASSES
 
 BOTH = f"{CLASSES}+gerrymandering"
 TRIED = {
@@ -80,9 +82,10 @@ class Task:
 def shapes(*, inner: bool, n_epochs: int) -> Task:
     """Return SHREC 2012; within the training half, three meshes of each class are held out."""
     setting = ShapeSetting(n_validation=180 if inner else None, n_epochs=n_epochs)
-    preset, parts = get_shape_preset(setting.preset), load_shapes(setting)
+    preset = get_shape_preset(setting.preset)
+    parts = divide_shapes(read_shapes(setting.source), setting)
     parts = parts.inner() if inner else parts
-    caster = Caster(preset.bandwidth, preset.l_max)
+    caster = preset.reader.make()
     return Task(
         preset.build,
         len(parts.shapes.classes),
@@ -97,19 +100,23 @@ def shapes(*, inner: bool, n_epochs: int) -> Task:
 def digits(*, inner: bool, n_epochs: int) -> Task:
     """Return 3,000 rotated digits and 2,000 test digits; inner: 2,000 and 1,000 to train on."""
     n_train, n_judged = (2000, 1000) if inner else (3000, 2000)
-    setting = SphereSetting(
-        preset="compact", n_validation=3000 if inner else 0, n_train=n_train, n_epochs=n_epochs
+    setting = DigitSetting(
+        source="mnist",
+        preset="compact",
+        n_validation=3000 if inner else 0,
+        n_train=n_train,
+        n_epochs=n_epochs,
     )
     preset = get_preset(setting.preset)
-    training, held_out, testing = split_digits(load_dataset("mnist"), setting)
-    judged = (held_out if inner else testing).rows(np.arange(n_judged))
+    parts = split_digits(read_labelled("mnist", panoramas=False), setting)
+    judged = (parts.held_out if inner else parts.testing).rows(np.arange(n_judged))
     drawing = setting.drawing("rotated")
     return Task(
         preset.build,
         10,
-        cache(lambda epoch: draw_digits(training.images, training.labels, drawing.at_epoch(epoch))),
-        draw_digits(training.images, training.labels, drawing.faithful(TEST_SEED + 1)),
-        draw_digits(judged.images, judged.labels, drawing.faithful(TEST_SEED)),
+        cache(lambda epoch: draw(parts.training, drawing.at_epoch(epoch))),
+        draw(parts.training, drawing.faithful(TEST_SEED + 1)),
+        draw(judged, drawing.faithful(TEST_SEED)),
         setting.plan(),
         classification(),
     )

@@ -20,7 +20,8 @@ if WORKERS > 1:
 if find_spec("torch") is None:
     collect_ignore = ["equivariance", "losses", "test_testing.py", "oracles/test_clebsch_gordan.py"]
     collect_ignore += [
-        f"sphere/{room}" for room in ("digits", "harmonic", "molecules", "nn", "shapes")
+        f"sphere/{room}"
+        for room in ("digits", "groups", "harmonic", "molecules", "nn", "shapes", "worlds")
     ]
     collect_ignore += ["sphere/training", "sphere/test_doctests.py"]
     collect_ignore_glob = ["cli/test_cmd_sphere*.py"]

@@ -29,7 +29,7 @@ def assert_equivariant(
     n_rotations: int = 16,
     seed: int = 0,
 ) -> None:
-    """Raise an AssertionError where a layer or network does not commute with rotations.
+    """Raise an AssertionError where a layer or network does not commute with its group.
 
     Parameters
     ----------
@@ -53,6 +53,6 @@ def assert_equivariant(
     if not error <= limit:
         name = getattr(module, "__name__", type(module).__name__)
         raise AssertionError(
-            f"{name} does not commute with rotations: over {n_rotations} random ones its relative "
-            f"error is {error:.1e}, above {limit:.0e} for {dtype}."
+            f"{name} does not commute with {type_in.group}: over {n_rotations} random elements its "
+            f"relative error is {error:.1e}, above {limit:.0e} for {dtype}."
         )

@@ -214,10 +214,14 @@ def test_predict_refuses_in_words(run, trained, network, data, message):
 
 
 def test_presets_are_listed(run):
-    done = run("sphere", "train", "--preset", "list")
-    assert done.code == 0
-    for name in ("thesis", "planar", "correlation"):
-        assert name in done.out
+    for world, names in (
+        ("digits", ("thesis", "planar", "correlation")),
+        ("molecules", ("shells", "forces")),
+        ("shapes", ("cross", "points")),
+    ):
+        done = run("sphere", "train", world, "--preset", "list")
+        assert done.code == 0
+        assert all(name in done.out for name in names)
 
 
 def test_check_prints_each_layer_in_both_precisions(run, tmp_path):

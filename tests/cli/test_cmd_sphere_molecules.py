@@ -54,7 +54,7 @@ def test_a_molecule_gets_an_energy(run, trained, tmp_path):
     [
         ("3\n\nO 0 0 0\n", "3 atoms are announced, 1 follow"),
         ("1\n\nO 0 0 0\n", "has 1 atoms; an energy of binding needs two or more"),
-        ("2\n\nO 0 0 0\nFe 0 0 2\n", "element 'Fe' is unknown; known are H, C, N, O, S"),
+        ("2\n\nO 0 0 0\nFe 0 0 2\n", "atoms of number 26; known are H (1), C (6)"),
         ("2\n\nO 0 0 0\nO 0 0 0\n", "atoms 0 and 1 of molecule 0 are 0 Å apart"),
         ("2\n\nO 0 0 0\nO 0 0 nan\n", "NaN or infinite"),
     ],
@@ -82,8 +82,10 @@ def test_the_page_has_the_errors_and_the_molecules_farthest_off(trained):
     ("arguments", "said"),
     [
         (("qm7", "--fold", "5"), "take 0 to 4, or all"),
-        (("qm7", "--protocol", "cohen2018"), "that is for images"),
-        (("digits", "--fold", "1"), "that is for molecules"),
+        (("molecules", "qm7", "--protocol", "cohen2018"), "No such option"),
+        (("digits", "--fold", "1"), "No such option"),
+        (("molecules", "rmd17:lead"), "its molecules are aspirin"),
+        (("molecules", "digits"), "holds no molecules with energies"),
         (("qm7", "--rivals", "luck"), "there are eigenvalues"),
     ],
 )

@@ -33,6 +33,7 @@ def test_all_sets_are_known_by_name():
     expected |= {f"puma8{a}{b}" for a in "fn" for b in "mh"} | {"puma32nm"}
     expected |= {"kin32fm_fann4096", "puma32fm_fann1024", "ailerons", "delta_ailerons"}
     expected |= {"pol_telecomm", "concrete", "boston_housing", "wine_red", "wine_white"}
+    expected |= {"modelnet10", "rmd17"}
     expected |= {"parkinsons_motor", "parkinsons_total", "office_caltech_surf"}
     stems = ("sarcos_gpml", "sarcos_ias", "barrett")
     expected |= {f"{stem}_{joint}" for stem in stems for joint in range(1, 8)}

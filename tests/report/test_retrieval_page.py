@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vicinal.report import (
+from vicinal._trainings import (
     EnergyReport,
     FoldErrors,
     MeasuredMethod,
@@ -16,11 +16,12 @@ from vicinal.report import (
     RankedList,
     RankedPicture,
     RetrievalReport,
-    write_energy_page,
-    write_retrieval_page,
 )
-from vicinal.report._energy_page import draw_energies, render_energy_page
-from vicinal.report._retrieval_page import render_retrieval_page
+from vicinal.report._training_page import (
+    draw_energies,
+    render_training_page,
+    write_training_page,
+)
 
 EVIL = "<script>alert(1)</script>\x07\"'>"
 PIXELS = np.full((6, 6, 2), 100, np.uint8)
@@ -60,7 +61,7 @@ ENERGIES = EnergyReport(
 
 
 def test_lists_mark_what_is_right_and_what_is_wrong(tmp_path):
-    page = write_retrieval_page(SHAPES, tmp_path / "new" / "report.html").read_text()
+    page = write_training_page(SHAPES, tmp_path / "new" / "report.html").read_text()
     assert "For 72.1 % of the test meshes the nearest other one" in page
     items = re.findall(r'<li class="(right|wrong)">.*?<span class="mark">(.)</span> (\w+)', page)
     assert items == [("right", "✓", "chair"), ("wrong", "✗", "stool")]
@@ -80,13 +81,13 @@ def test_names_cannot_smuggle_in_markup():
         lists=[RankedList(evil, [evil], 1.0, 1)],
     )
     molecules = replace(ENERGIES, worst=[MissedMolecule(EVIL, 1, 1.0, 2.0)], unit=EVIL)
-    for page in (render_retrieval_page(shapes), render_energy_page(molecules)):
+    for page in (render_training_page(shapes), render_training_page(molecules)):
         assert "<script" not in page
         assert "\x07" not in page
 
 
 def test_energies_are_shown_by_fold_and_the_worst_by_name(tmp_path):
-    page = write_energy_page(ENERGIES, tmp_path / "report.html").read_text()
+    page = write_training_page(ENERGIES, tmp_path / "report.html").read_text()
     assert "are off by 1.00 kcal/mol on average, 1.00 in the root mean square" in page
     assert "C2H6O" in page
     assert "+10.0" in page

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from vicinal._trainings import JudgedPart, MisreadPicture, TrainingReport
 from vicinal.report._figures import draw_epochs
 from vicinal.report._training_page import (
-    JudgedPart,
-    MisreadPicture,
-    TrainingReport,
     draw_errors,
     render_training_page,
     shade_confusion,

@@ -7,6 +7,10 @@ order of the packed planes: [degree][channel][re, im][m].
 
 Products are laid out as [k][column][re, im], k counting the m1 of a diagonal, and projections as
 [degree][column][re, im]. Rows of zeros fill the last tile up to its width.
+
+Fragments of real functions come with m ≥ 0 alone, [degree][channel][f^0, √2 Re f^m, √2 Im f^m]:
+they are spread over all m of a chunk's rows on the way in, and only m ≥ 0 are multiplied, projected
+and mixed, which halves the work.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numba as nb
 
+from vicinal._kernels._packed_rows import gather, scatter
 from vicinal._kernels._tiles import (
     TILE_WIDTH,
     complex_tile,
@@ -56,6 +61,8 @@ class Tables(NamedTuple):
     columns : (n, 2): channels i, j
     starts : (n,): where the coefficients of a block and order begin
     coefficients : (n,): for each block and order (degrees with l ≥ |m|, terms)
+    spread_in, spread_out : (channels, 3): degree, first row among all m, first row of m ≥ 0; of
+        real functions, else empty
     """
 
     blocks: IntArray
@@ -63,6 +70,8 @@ class Tables(NamedTuple):
     columns: IntArray
     starts: IntArray
     coefficients: FloatArray
+    spread_in: IntArray
+    spread_out: IntArray
 
 
 class Scratch(NamedTuple):
@@ -91,11 +100,11 @@ def forward(
     out : (rows out, batch)
     """
     for chunk in range(chunks[0], chunks[1]):
-        _gather(packed, chunk, scratch.rows)
+        gather(packed, chunk, scratch.rows, tables.spread_in, True)
         scratch.out_rows[:] = 0
         for b in range(len(tables.blocks)):
             _forward_block(tables, b, weights, scratch)
-        _scatter(scratch.out_rows, chunk, out)
+        scatter(scratch.out_rows, chunk, out, tables.spread_out, False)
 
 
 @_compiled
@@ -108,8 +117,8 @@ def backward(
     ``wanted`` says which of the two is asked for; the other is left alone.
     """
     for chunk in range(chunks[0], chunks[1]):
-        _gather(packed, chunk, scratch.rows)
-        _gather(grad_out, chunk, scratch.out_rows)
+        gather(packed, chunk, scratch.rows, tables.spread_in, True)
+        gather(grad_out, chunk, scratch.out_rows, tables.spread_out, False)
         scratch.grad_rows[:] = 0
         for b in range(len(tables.blocks)):
             if wanted[0]:
@@ -117,52 +126,7 @@ def backward(
             if wanted[1]:
                 _weight_gradient(tables, b, scratch, grad_weights)
         if wanted[0]:
-            _scatter(scratch.grad_rows, chunk, grad_packed)
-
-
-@_compiled
-def fold_weights(
-    weight: FloatArray, first: IntArray, second: IntArray, sign: IntArray, folded: FloatArray
-) -> None:
-    """Compute V = W[first] + sign W[second], both (n, 2), or (n, 1) where they are real."""
-    for at in range(len(first)):
-        for part in range(weight.shape[1]):
-            folded[at, part] = weight[first[at], part] + sign[at] * weight[second[at], part]
-
-
-@_compiled
-def unfold_gradient(
-    grad_folded: FloatArray, first: IntArray, second: IntArray, sign: IntArray, grad: FloatArray
-) -> None:
-    """Write the gradient of the folded weights into that of the weights; zero is left as it is."""
-    for at in range(len(first)):
-        for part in range(grad.shape[1]):
-            grad[first[at], part] = grad_folded[at, part]
-            if sign[at]:
-                grad[second[at], part] = sign[at] * grad_folded[at, part]
-
-
-@_inner
-def _gather(packed: FloatArray, chunk: int, rows: FloatArray) -> None:
-    """Copy a chunk of samples into rows, zeros behind the last sample."""
-    lanes = rows.shape[1]
-    start = chunk * lanes
-    n = min(lanes, packed.shape[1] - start)
-    for row in range(packed.shape[0]):
-        for lane in range(n):
-            rows[row, lane] = packed[row, start + lane]
-        for lane in range(n, lanes):
-            rows[row, lane] = 0
-
-
-@_inner
-def _scatter(rows: FloatArray, chunk: int, packed: FloatArray) -> None:
-    """Copy rows back into a chunk of samples."""
-    start = chunk * rows.shape[1]
-    n = min(rows.shape[1], packed.shape[1] - start)
-    for row in range(packed.shape[0]):
-        for lane in range(n):
-            packed[row, start + lane] = rows[row, lane]
+            scatter(scratch.grad_rows, chunk, grad_packed, tables.spread_in, True)
 
 
 @_inner
@@ -170,7 +134,7 @@ def _forward_block(tables: Tables, b: int, weights: FloatArray, scratch: Scratch
     block = tables.blocks[b]
     width = _width(block)
     top = tables.degrees[block[DEGREE_AT] + block[N_DEGREES] - 1, DEGREE]
-    for m in range(-top, top + 1):
+    for m in range(_least_order(tables, top), top + 1):
         first = _first_degree(tables, block, m)
         _multiply(tables, block, m, scratch)
         _project(tables, block, m, top, first, scratch, 0)
@@ -186,14 +150,15 @@ def _weight_gradient(tables: Tables, b: int, scratch: Scratch, grad_weights: Flo
     width = _width(block)
     step = width * block[N_DEGREES]
     top = tables.degrees[block[DEGREE_AT] + block[N_DEGREES] - 1, DEGREE]
-    for m in range(-top, top + 1):
+    for m in range(_least_order(tables, top), top + 1):
         first = _first_degree(tables, block, m)
         _multiply(tables, block, m, scratch)
         _project(tables, block, m, top, first, scratch, (m + top) * step)
     for d in range(block[N_DEGREES]):
         degree = tables.degrees[block[DEGREE_AT] + d]
-        at = (top - degree[DEGREE]) * step + d * width
-        _dot(degree, scratch.projected, at, step, scratch.out_rows, grad_weights)
+        low = max(_least_order(tables, top), -degree[DEGREE])
+        at = (top + low) * step + d * width
+        _dot(degree, low, scratch.projected, at, step, scratch.out_rows, grad_weights)
 
 
 @_inner
@@ -202,7 +167,7 @@ def _input_gradient(tables: Tables, b: int, weights: FloatArray, scratch: Scratc
     block = tables.blocks[b]
     width = _width(block)
     top = tables.degrees[block[DEGREE_AT] + block[N_DEGREES] - 1, DEGREE]
-    for m in range(-top, top + 1):
+    for m in range(_least_order(tables, top), top + 1):
         first = _first_degree(tables, block, m)
         for d in range(first, block[N_DEGREES]):
             degree = tables.degrees[block[DEGREE_AT] + d]
@@ -216,6 +181,12 @@ def _input_gradient(tables: Tables, b: int, weights: FloatArray, scratch: Scratc
             scratch.grad_projected, first * width, block[N_DEGREES] - first,
         )  # fmt: skip
         _multiply_back(tables, block, m, scratch)
+
+
+@_inner
+def _least_order(tables: Tables, top: int) -> int:
+    """Return the least m that is made: real functions have m ≥ 0."""
+    return 0 if len(tables.spread_in) else -top
 
 
 @_inner
@@ -351,29 +322,30 @@ def _mix_back(
 
 @_inner
 def _dot(
-    degree: IntArray, projected: FloatArray, at: int, step: int,
+    degree: IntArray, low: int, projected: FloatArray, at: int, step: int,
     grad_out: FloatArray, grad_weights: FloatArray,
 ) -> None:  # fmt: skip
-    """Add the products of projections with the output's gradient, over orders and lanes."""
+    """Add the products of projections with the output's gradient, over orders from ``low`` on."""
     n_out, high = degree[N_OUT], 2 * degree[DEGREE] + 1
+    n_orders = degree[DEGREE] - low + 1
     w, row = 2 * degree[WEIGHT_AT], 2 * n_out
     columns = degree[N_USED]
     while columns > 0:
-        c, g = 0, degree[OUT_ROW]
+        c, g = 0, degree[OUT_ROW] + low + degree[DEGREE]
         while c < n_out:
             v = w + 2 * c
             if columns > 1 and c + TILE_WIDTH <= n_out:
                 _dot_2xw(grad_weights, v, row, 2, projected, at, 2, step, 1,
-                         grad_out, g, 2 * high, 1, high, high)  # fmt: skip
+                         grad_out, g, 2 * high, 1, high, n_orders)  # fmt: skip
             elif columns > 1:
                 _dot_2x1(grad_weights, v, row, 2, projected, at, 2, step, 1,
-                         grad_out, g, 2 * high, 1, high, high)  # fmt: skip
+                         grad_out, g, 2 * high, 1, high, n_orders)  # fmt: skip
             elif c + TILE_WIDTH <= n_out:
                 _dot_1xw(grad_weights, v, row, 2, projected, at, 2, step, 1,
-                         grad_out, g, 2 * high, 1, high, high)  # fmt: skip
+                         grad_out, g, 2 * high, 1, high, n_orders)  # fmt: skip
             else:
                 _dot_1x1(grad_weights, v, row, 2, projected, at, 2, step, 1,
-                         grad_out, g, 2 * high, 1, high, high)  # fmt: skip
+                         grad_out, g, 2 * high, 1, high, n_orders)  # fmt: skip
             taken = TILE_WIDTH if c + TILE_WIDTH <= n_out else 1
             c, g = c + taken, g + 2 * high * taken
         at, w, columns = at + 4, w + 2 * row, columns - 2

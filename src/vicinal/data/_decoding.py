@@ -252,6 +252,55 @@ def shell_areas(
     return areas / np.where(total > 0, total, 1.0)
 
 
+def decode_points(stored: Stored) -> Decoded:
+    """Describe a cloud of points by distances from its middle: shares of points in 64 shells.
+
+    Shells are of equal thickness, the cloud's radius being 1, so that no rotation changes X. The
+    clouds, (n, points, 3), are ``row_extras["points"]``.
+    """
+    points = stored["points"]
+    radii = np.linalg.norm(points.astype(np.float32), axis=2)
+    shells = np.minimum((64 * radii).astype(np.int64), 63) + 64 * np.arange(len(points))[:, None]
+    counts = np.bincount(shells.ravel(), minlength=64 * len(points)).reshape(-1, 64)
+    y = _targets(stored["label"], 0)
+    return Decoded(
+        X=counts / points.shape[1],
+        y=y,
+        is_test=_official_test_rows(stored, len(y)),
+        feature_names=tuple(f"shell{i}" for i in range(64)),
+        row_extras={"points": points},
+    )
+
+
+def decode_rmd17(stored: Stored) -> Decoded:
+    """Describe frames of several molecules by the eigenvalues of their Coulomb matrices.
+
+    The target is the energy above the mean of the molecule's training frames; a molecule is a
+    group. Atoms, energies and forces are in ``extras`` as stored:
+    ``<name>_Z``, ``_R``, ``_E``, ``_F``.
+    """
+    names = [str(name) for name in stored["molecules"]]
+    is_test = stored["is_test"].astype(bool)
+    X = np.zeros((len(names), len(is_test), max(len(stored[f"{name}_Z"]) for name in names)))
+    y = np.empty(X.shape[:2])
+    for row, name in enumerate(names):
+        charges, places = stored[f"{name}_Z"].astype(float), stored[f"{name}_R"] / 0.529177210903
+        gaps = np.linalg.norm(places[:, :, None] - places[:, None], axis=-1) + np.eye(len(charges))
+        matrices = charges[:, None] * charges / gaps
+        at = np.arange(len(charges))
+        matrices[:, at, at] = 0.5 * charges**2.4
+        X[row, :, : len(charges)] = np.linalg.eigvalsh(matrices)[:, ::-1]
+        y[row] = stored[f"{name}_E"] - stored[f"{name}_E"][~is_test].mean()
+    return Decoded(
+        X=X.reshape(-1, X.shape[2]),
+        y=y.ravel(),
+        is_test=np.tile(is_test, len(names)),
+        groups=np.repeat(np.arange(len(names)), len(is_test)),
+        feature_names=tuple(f"eigenvalue{i}" for i in range(X.shape[2])),
+        extras={**stored, "is_test": is_test},
+    )
+
+
 def load_builtin(stored: Stored, *, loader: str, **options: Any) -> Decoded:
     """Return a set that ships with scikit-learn; there is nothing stored to decode."""
     from sklearn import datasets

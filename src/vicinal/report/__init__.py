@@ -20,7 +20,6 @@ __getattr__, __all__ = lazy_names(
         "vicinal.report._comparison": "Comparison",
         "vicinal.report._directions": "describe_direction leading_directions maps_linearly "
         "sample_rows",
-        "vicinal.report._energy_page": "EnergyReport FoldErrors MissedMolecule write_energy_page",
         "vicinal.report._errors": "plot_errors",
         "vicinal.report._fitted": "sum_by_column",
         "vicinal.report._maps": "correlation first_two_components",
@@ -29,11 +28,8 @@ __getattr__, __all__ = lazy_names(
         "plot_summary",
         "vicinal.report._records": "Duel Example Exhibit Neighbor Row best_neighbors best_row "
         "mark_best same_error",
-        "vicinal.report._retrieval_page": "MeasuredMethod RankedList RankedPicture "
-        "RetrievalReport write_retrieval_page",
         "vicinal.report._table": "render_table",
-        "vicinal.report._training_page": "JudgedPart MisreadPicture TrainingReport "
-        "write_training_page",
+        "vicinal.report._training_page": "write_training_page",
         "vicinal.report._why": "Answer Voter WhyCell render_answers",
     },
 )

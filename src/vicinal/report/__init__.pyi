@@ -3,10 +3,6 @@ from vicinal.report._directions import describe_direction as describe_direction
 from vicinal.report._directions import leading_directions as leading_directions
 from vicinal.report._directions import maps_linearly as maps_linearly
 from vicinal.report._directions import sample_rows as sample_rows
-from vicinal.report._energy_page import EnergyReport as EnergyReport
-from vicinal.report._energy_page import FoldErrors as FoldErrors
-from vicinal.report._energy_page import MissedMolecule as MissedMolecule
-from vicinal.report._energy_page import write_energy_page as write_energy_page
 from vicinal.report._errors import plot_errors as plot_errors
 from vicinal.report._fitted import sum_by_column as sum_by_column
 from vicinal.report._maps import correlation as correlation
@@ -27,15 +23,7 @@ from vicinal.report._records import best_neighbors as best_neighbors
 from vicinal.report._records import best_row as best_row
 from vicinal.report._records import mark_best as mark_best
 from vicinal.report._records import same_error as same_error
-from vicinal.report._retrieval_page import MeasuredMethod as MeasuredMethod
-from vicinal.report._retrieval_page import RankedList as RankedList
-from vicinal.report._retrieval_page import RankedPicture as RankedPicture
-from vicinal.report._retrieval_page import RetrievalReport as RetrievalReport
-from vicinal.report._retrieval_page import write_retrieval_page as write_retrieval_page
 from vicinal.report._table import render_table as render_table
-from vicinal.report._training_page import JudgedPart as JudgedPart
-from vicinal.report._training_page import MisreadPicture as MisreadPicture
-from vicinal.report._training_page import TrainingReport as TrainingReport
 from vicinal.report._training_page import write_training_page as write_training_page
 from vicinal.report._why import Answer as Answer
 from vicinal.report._why import Voter as Voter

@@ -1,4 +1,4 @@
-"""A training as one page: its curves, its confusions, and what was misread."""
+"""A training as one page: its curves, and how what it learned was judged."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._types import AnyArray
+import numpy as np
+
+from .._trainings import EnergyReport, JudgedPart, Training, TrainingReport
 from .._writing import write_atomically
 from ._drawings import Drawing, render_svg
-from ._figures import draw_epochs
+from ._figures import draw_epochs, draw_misses
 from ._images import data_address
 from ._page import FORBIDDEN, _environment
 
@@ -19,64 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SHADES = 6
-
-
-@dataclass(frozen=True)
-class MisreadPicture:
-    """One misread sample: a picture and the classes it has and was given."""
-
-    pixels: AnyArray  # uint8 (h, w)
-    label: str
-    found: str
-
-
-@dataclass(frozen=True)
-class JudgedPart:
-    """How the network did on one kind of test samples."""
-
-    heading: str
-    error: float
-    n_samples: int
-    confusion: Sequence[Sequence[int]]  # rows are true classes
-    misread: Sequence[MisreadPicture]
-    n_misread: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Training:
-    """What every page of a training shows; errors are of the unit that ``tell`` writes."""
-
-    dataset: str
-    title: str
-    facts: Sequence[tuple[str, str]]
-    train_errors: Sequence[float]
-    validation_errors: Sequence[float | None]
-    notes: Sequence[str]
-    version: str
-    error_words: str = "Share of samples given a wrong class"
-
-    @property
-    def summary(self) -> str:
-        """The sentence a reader takes away."""
-        raise NotImplementedError
-
-    def tell(self, error: float) -> str:
-        """Return an error with its unit."""
-        return _percent(error)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingReport(Training):
-    """The page of a training on images."""
-
-    classes: Sequence[str]
-    tests: Sequence[JudgedPart]
-
-    @property
-    def summary(self) -> str:
-        """How many of the test images were read right."""
-        parts = [f"{_percent(1 - test.error)} of the {test.heading}" for test in self.tests]
-        return f"{self.title} finds the class of {' and '.join(parts)}."
+SHARE = 0.99  # of the molecules that the drawing's frame holds
 
 
 @dataclass(frozen=True)
@@ -89,28 +34,22 @@ class ConfusionCell:
     words: str
 
 
-def write_training_page(report: TrainingReport, path: Path) -> Path:
-    """Write the page of a training on images, whole or not at all; return where."""
-    return write_whole(render_training_page(report), path)
-
-
-def render_training_page(report: TrainingReport) -> str:
-    """The page as HTML text."""
-    confusions = [shade_confusion(test, report.classes) for test in report.tests]
-    return render_training(report, "training.html", confusions=confusions)
-
-
-def write_whole(page: str, path: Path) -> Path:
-    """Write a page, whole or not at all; return where."""
+def write_training_page(report: Training, path: Path) -> Path:
+    """Write the page of a training, whole or not at all; return where."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, page.encode("utf-8", errors="replace"))
+    write_atomically(path, render_training_page(report).encode("utf-8", errors="replace"))
     return path
 
 
-def render_training(report: Training, template: str, **more: Any) -> str:
-    """Return what a template makes of a training."""
-    page = _environment().get_template(template).render(
-        report=report, plot=draw_errors(report), address=data_address, **more
+def render_training_page(report: Training) -> str:
+    """The page as HTML text."""
+    drawn: dict[str, Any] = {}
+    if isinstance(report, TrainingReport):
+        drawn["confusions"] = [shade_confusion(test, report.classes) for test in report.tests]
+    elif isinstance(report, EnergyReport):
+        drawn["misses"] = draw_energies(report)
+    page = _environment().get_template(report.template).render(
+        report=report, plot=draw_errors(report), address=data_address, **drawn
     )  # fmt: skip
     return page.translate(FORBIDDEN)
 
@@ -157,5 +96,21 @@ def shade_confusion(test: JudgedPart, classes: Sequence[str]) -> list[list[Confu
     ]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f} %"
+def draw_energies(report: EnergyReport) -> Drawing:
+    """Draw predicted minus true energies against true ones; what is far off lies at the edge."""
+    errors = report.errors
+    reach = float(np.quantile(np.abs(errors), SHARE)) or 1.0
+    shown = np.clip(errors, -reach, reach)
+    n_far = int(np.sum(np.abs(errors) > reach))
+
+    def draw(ax: Axes) -> None:
+        draw_misses(ax, report.energies, shown, report.unit)
+
+    caption = (
+        f"Predicted minus true energy of each test molecule; {n_far} that are farther off lie at "
+        "the edge."
+    )
+    alt = (
+        f"Errors of {len(errors)} molecules, {np.abs(errors).mean():.2f} {report.unit} on average."
+    )
+    return Drawing(render_svg(draw, "misses", alt, (7.2, 3.4)), caption)

@@ -16,6 +16,7 @@ except ImportError as error:  # pragma: no cover - exercised in a process withou
         "vicinal.sphere needs PyTorch, which is not installed: pip install 'vicinal[torch]'"
     ) from error
 
+from vicinal.sphere.groups import O2, O3, SO2, SO3, SU2, DirectProduct, Group
 from vicinal.sphere.harmonic import (
     Fragments,
     FragmentType,
@@ -46,12 +47,19 @@ from vicinal.sphere.nn import (
 )
 
 __all__ = [
+    "O2",
+    "O3",
+    "SO2",
+    "SO3",
+    "SU2",
     "ClebschGordanLayer",
     "ClebschGordanNet",
     "CovariantBatchNorm",
     "CovariantLinear",
+    "DirectProduct",
     "FragmentType",
     "Fragments",
+    "Group",
     "Invariants",
     "SO3Transform",
     "SampleNorm",

@@ -11,7 +11,13 @@ import pytest
 import torch
 
 from vicinal.sphere import ClebschGordanNet, FragmentType, load_network
-from vicinal.sphere.digits import Drawing, draw_digits, predict_images, read_pictures
+from vicinal.sphere.digits import (
+    DigitWorld,
+    Drawing,
+    draw_digits,
+    predict_images,
+    read_pictures,
+)
 from vicinal.sphere.nn import save_network
 
 DRAWING = Drawing(bandwidth=6, l_max=3)
@@ -32,17 +38,19 @@ def folder(tmp_path):
 
 
 def test_predictions_are_the_highest_scores_of_the_drawn_images(folder, images):
-    found = predict_images(folder, images)
+    shares = predict_images([folder], images)[0]
     drawn = draw_digits(images / images.max(), np.zeros(9), DRAWING)
     scores = load_network(folder)(drawn.take(torch.arange(9)))
     expected = torch.softmax(scores.double(), 1).detach().numpy()
-    np.testing.assert_allclose(found.probabilities, expected, atol=1e-6)
-    assert found.predicted == tuple("abc"[i] for i in expected.argmax(1))
+    np.testing.assert_allclose(shares, expected, atol=1e-6)
+    np.save(folder / "images.npy", images)
+    found = DigitWorld().predict([folder], str(folder / "images.npy"))
+    assert [row[1] for row in found.rows] == ["abc"[i] for i in expected.argmax(1)]
 
 
 def test_the_brightness_of_a_file_makes_no_difference(folder, images):
-    one, other = predict_images(folder, images), predict_images(folder, images / 255.0)
-    np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-6)
+    one, other = predict_images([folder], images), predict_images([folder], images / 255.0)
+    np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 def idx(array: np.ndarray) -> bytes:
@@ -57,7 +65,7 @@ def test_images_are_read_from_npz_npy_and_idx_files(tmp_path, images):
     (tmp_path / "a-idx3-ubyte.gz").write_bytes(gzip.compress(idx(images)))
     for name in ("a.npz", "a.npy", "a-idx3-ubyte", "a-idx3-ubyte.gz"):
         np.testing.assert_array_equal(read_pictures(str(tmp_path / name)).images, images)
-    assert read_pictures(str(tmp_path / "a.npz")).labels == tuple("012345678")
+    assert read_pictures(str(tmp_path / "a.npz")).label_names == tuple("012345678")
 
 
 def test_a_known_set_has_its_labels_and_parts():
@@ -95,4 +103,4 @@ def test_a_network_that_does_not_say_how_images_are_drawn_is_refused(folder, ima
     ):
         file.write_text(json.dumps({**content, "facts": facts}))
         with pytest.raises(ValueError, match=message):
-            predict_images(folder, images)
+            predict_images([folder], images)

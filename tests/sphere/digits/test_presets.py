@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from vicinal.sphere import Fragments, SphericalTransform, random_rotations
-from vicinal.sphere.digits import Drawing, SphereSetting, draw_digits, get_preset, list_presets
+from vicinal.sphere.digits import DigitSetting, Drawing, draw_digits, get_preset, list_presets
 from vicinal.sphere.digits._correlation_net import CorrelationNet
 from vicinal.sphere.digits._planar import PlanarNet
 from vicinal.sphere.nn import InvariantBatchNorm, _head
@@ -83,21 +83,21 @@ def test_an_unknown_preset_is_named_with_the_known_ones():
 
 def test_a_presets_own_drawing_holds_from_python_unless_told_otherwise():
     own = get_preset("compact").drawing
-    setting = SphereSetting(preset="compact", train="plain")
+    setting = DigitSetting(preset="compact", train="plain")
     assert setting.drawing("plain") == own
     assert setting.drawing("rotated").rotated
-    told = SphereSetting(preset="compact", protocol="cohen2018").drawing("plain")
+    told = DigitSetting(preset="compact", protocol="cohen2018").drawing("plain")
     assert (told.protocol, told.warp, told.l_max) == ("cohen2018", own.warp, own.l_max)
     with pytest.raises(ValueError, match="has a map of its own"):
-        SphereSetting(protocol="cohen2018", projection="lambert")
+        DigitSetting(protocol="cohen2018", projection="lambert")
 
 
 def test_a_training_depends_on_the_version_the_drawing_and_the_plan():
-    kept = SphereSetting(preset="compact").configuration()
+    kept = DigitSetting(preset="compact").configuration()
     assert {"version", "warp", "l_max", "bandwidth", "protocol", "n_epochs", "seed"} <= kept.keys()
-    assert kept == SphereSetting(preset="compact", patience=3, tests=("plain",)).configuration()
-    others = [SphereSetting(preset="compact", seed=1), SphereSetting(preset="compact", n_epochs=2)]
-    names = {setting.folder_name() for setting in (SphereSetting(preset="compact"), *others)}
+    assert kept == DigitSetting(preset="compact", patience=3, test="plain").configuration()
+    others = [DigitSetting(preset="compact", seed=1), DigitSetting(preset="compact", n_epochs=2)]
+    names = {setting.folder_name() for setting in (DigitSetting(preset="compact"), *others)}
     assert len(names) == 3
 
 

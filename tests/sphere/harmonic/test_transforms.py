@@ -220,3 +220,21 @@ def test_fragments_of_another_type_have_no_inverse_here():
         transform.inverse(Fragments.zeros(FragmentType([1, 2, 1]), 1))
     with pytest.raises(ValueError, match=r"each degree 0 to 2, got fragments of .*\[1, 1\]"):
         transform.inverse(Fragments.zeros(FragmentType([1, 1]), 1))
+
+
+@pytest.mark.parametrize(("method", "channels"), [("dense", 1), ("dense", 3), ("separable", 3)])
+def test_real_transforms_give_m_from_zero_on_and_take_it(method, channels):
+    generator = torch.Generator().manual_seed(0)
+    full = SphericalTransform(9, 6, method=method).double()
+    real = SphericalTransform(9, 6, real=True, method=method).double()
+    signal = torch.randn(4, channels, 18, 18, generator=generator, dtype=torch.float64)
+    found = real(signal)
+    assert found.type.real
+    torch.testing.assert_close(found.to_full().packed, full(signal).packed, rtol=0, atol=1e-12)
+    torch.testing.assert_close(real.inverse(found), full.inverse(full(signal), real=True))
+    packed = found.packed.clone().requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda values: real.inverse(type(found)(found.type, values)), (packed,)
+    )
+    with pytest.raises(ValueError, match="takes no complex ones"):
+        real(signal + 0j)

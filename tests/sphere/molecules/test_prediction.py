@@ -32,7 +32,7 @@ def saved(tmp_path):
 
 
 def test_a_whole_network_answers(saved):
-    assert np.isfinite(predict_molecules(saved, PAIR).mean).all()
+    assert np.isfinite(predict_molecules([saved], PAIR).energies).all()
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_inputs_that_the_network_was_not_trained_on_are_refused(saved, part, nam
     content["facts"][part][name] = value
     (saved / "network.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"does not (say how molecules|go with what)"):
-        predict_molecules(saved, PAIR)
+        predict_molecules([saved], PAIR)
 
 
 def test_coulomb_spheres_need_a_grid_finer_than_their_degrees():
@@ -70,7 +70,7 @@ def test_coulomb_spheres_need_a_grid_finer_than_their_degrees():
 def test_a_molecule_whose_distances_fill_the_memory_is_refused(saved):
     many = Molecules(np.zeros((1, 2000, 3)), np.full((1, 2000), 6))
     with pytest.raises(ValueError, match="2,000 atoms; at most 1,000"):
-        predict_molecules(saved, many)
+        predict_molecules([saved], many)
 
 
 def test_a_device_is_no_file_of_molecules():

@@ -15,7 +15,7 @@ from vicinal.sphere.molecules import (
     Molecules,
     list_molecule_presets,
 )
-from vicinal.sphere.molecules._network import ElementLinear, MoleculeNet, expand
+from vicinal.sphere.molecules._network import ElementLinear, MoleculeNet
 from vicinal.sphere.molecules._spheres import see_neighbours
 from vicinal.sphere.nn import fix_statistics
 
@@ -72,7 +72,9 @@ def test_spheres_turn_with_the_molecule(spheres):
 
     def fragments(of: Molecules) -> Fragments:
         seen = see_neighbours(of, spheres)
-        return expand([seen[:, l * l : (l + 1) ** 2] for l in range(len(kind))], kind)
+        return Fragments.from_real_waves(
+            [seen[:, l * l : (l + 1) ** 2] for l in range(len(kind))], kind
+        )
 
     plain, turned = (fragments(of) for of in (molecules, turn(molecules, rotation.numpy(), 5.0)))
     rtol = 1e-12 if spheres is SHELLS else 1e-2  # a grid cuts off what is beyond its bandwidth

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from tests.oracles import clebsch_gordan as oracle
 
 from vicinal._kernels._tiles import ROW_BYTES
-from vicinal.sphere import ClebschGordanLayer, Fragments, FragmentType, random_rotations
+from vicinal.sphere import (
+    SU2,
+    ClebschGordanLayer,
+    Fragments,
+    FragmentType,
+    equivariance_error,
+    random_rotations,
+)
 
 BACKENDS = ("numba", "torch")
 PAIRS = ("ordered", "unordered", "channelwise")
@@ -355,3 +362,68 @@ def test_the_product_turns_with_its_input(pairs, dtype, tolerance):
     rotations = random_rotations(5, generator=torch.Generator().manual_seed(0))
     one, other = layer(fragments.rotate(rotations)), layer(fragments).rotate(rotations)
     assert (one.packed - other.packed).norm() < tolerance * other.packed.norm()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (FragmentType([2, 2, 1]), {}),
+        (FragmentType([2, 2, 1]), {"real": True, "pairs": "unordered"}),
+        (FragmentType("2x0e+2x1o+1x1e"), {"pairs": "unordered"}),
+    ],
+)
+def test_the_kernel_is_twice_differentiable(kind, options):
+    from vicinal.sphere.nn._product_numba import _Product
+
+    torch.manual_seed(0)
+    layer = ClebschGordanLayer(kind, kind, backend="numba", **options).double()
+    packed = torch.randn(kind.n_rows, 3, dtype=torch.float64, requires_grad=True)
+
+    def product(values, weight):
+        return _Product.apply(values, weight, layer.pairing)
+
+    assert torch.autograd.gradcheck(product, (packed, layer.weight))
+    assert torch.autograd.gradgradcheck(product, (packed, layer.weight))
+
+
+@pytest.mark.parametrize("pairs", ["ordered", "unordered", "channelwise"])
+def test_real_fragments_are_multiplied_as_complex_ones_are(pairs):
+    torch.manual_seed(0)
+    kind = FragmentType([3, 2, 2, 1], real=True)
+    fast = ClebschGordanLayer(kind, kind, pairs=pairs, residual=True, backend="numba").double()
+    plain = ClebschGordanLayer(kind, kind, pairs=pairs, residual=True, backend="torch").double()
+    full = ClebschGordanLayer(
+        kind.as_complex(), kind.as_complex(), pairs=pairs, residual=True, real=True
+    ).double()
+    plain.load_state_dict(fast.state_dict())
+    full.load_state_dict(fast.state_dict())
+    f = Fragments.randn(kind, 21, dtype=torch.float64)
+    expected = full(f.to_full()).to_real().packed
+    answers, gradients = [], []
+    for layer in (fast, plain):
+        packed = f.packed.clone().requires_grad_()
+        out = layer(Fragments(kind, packed)).packed
+        answers.append(out.detach())
+        gradients.append(torch.autograd.grad(out.pow(3).sum(), [packed, layer.weight]))
+    torch.testing.assert_close(answers[0], expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(answers[1], expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(gradients[0], gradients[1], rtol=1e-9, atol=1e-9)
+    assert equivariance_error(fast, kind) < 1e-13
+
+
+def test_real_fragments_are_complex_ones_at_half_the_size():
+    kind = FragmentType("2x0e+2x1o+1x3e", real=True)
+    assert kind.n_rows * 2 == kind.as_complex().n_rows
+    f = Fragments.randn(kind, 4, dtype=torch.float64)
+    full = f.to_full()
+    torch.testing.assert_close(full.to_real().packed, f.packed)
+    torch.testing.assert_close(full.power_spectrum(), f.power_spectrum())
+    torch.testing.assert_close(full.cross_spectrum(), f.cross_spectrum())
+    for part, whole in zip(f.to_complex(), full.to_complex(), strict=True):
+        torch.testing.assert_close(part, whole)
+    R = kind.group.sample(4, torch.Generator().manual_seed(0))
+    torch.testing.assert_close(f.rotate(R).to_full().packed, full.rotate(R).packed)
+    with pytest.raises(ValueError, match="functions on the sphere"):
+        FragmentType([1], SU2(), real=True)
+    with pytest.raises(ValueError, match="real functions stay real"):
+        ClebschGordanLayer(kind, kind.as_complex())

@@ -25,7 +25,7 @@ def few_shapes():
     labels = np.repeat([0, 1, 2], 30)
     meshes = tuple(draw(kind, rng) for kind in labels)
     order = rng.permutation(90)
-    shapes = Shapes(meshes, labels, ("long", "flat", "spiky"))
+    shapes = Shapes(tuple(meshes), labels, ("long", "flat", "spiky"))
     return ShapeRows(shapes, order[:54], order[54:60], order[60:])
 
 

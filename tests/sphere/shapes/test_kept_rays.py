@@ -23,7 +23,7 @@ class Counting(Caster):
 
 @pytest.fixture
 def meshes(few_shapes):
-    return few_shapes.shapes.meshes[:3]
+    return few_shapes.shapes.bodies[:3]
 
 
 @pytest.fixture

@@ -205,7 +205,7 @@ class MLNG(MetricLearner):
     def learn(self, rows: Rows) -> LinearMaps:
         """Return the map whose k nearest neighbours vote right."""
         if issparse(rows.X) and rows.X.shape[0] * rows.X.shape[1] <= MOST_DENSE:
-            rows = replace(rows, X=rows.X.toarray())  # type: ignore[attr-defined]
+            rows = replace(rows, X=rows.X.toarray())
         warm = stacked(self.maps_) if self.warm_start and self._is_fitted else None
         costs = check_costs(self.costs, len(rows.classes.names))
         options = check_options(self, rows.X, costs, warm)

@@ -2,46 +2,38 @@
 
 .. code-block:: text
 
-    images ── Drawing ──> batches ── Preset (network, plan) ── run_on_sphere ──> SphereOutcome
-                 │ own map, or _cohen2018                            │
+    images ── Drawing ──> batches ── Preset (network, plan) ── DigitWorld ──> records, page
+                 │ own map, _cohen2018, _panoramas                  │
                  └────────────── predict_images <── network.pt, .json ┘
 
-`run_on_sphere` is what ``vicinal sphere train`` calls, `predict_images` what ``predict`` and
-`check_network` what ``check`` calls. Presets are Clebsch–Gordan networks and two rivals, one of
-correlations on the rotation group, one planar.
+`DigitWorld` is what ``vicinal sphere train digits`` runs, `check_network` what ``check`` calls.
+Presets are Clebsch–Gordan networks and two rivals, one of correlations on the rotation group, one
+planar.
 """
 
 from vicinal.sphere.digits._check import NetworkErrors, check_network, write_errors
 from vicinal.sphere.digits._drawing import Drawing, draw_digits
-from vicinal.sphere.digits._experiment import (
-    JudgedDigits,
-    SphereOutcome,
-    run_on_sphere,
-    split_digits,
-    to_json,
-)
+from vicinal.sphere.digits._images import Images, read_labelled, read_pictures
 from vicinal.sphere.digits._pictures import picture_spheres
-from vicinal.sphere.digits._prediction import SpherePredictions, predict_images, read_pictures
 from vicinal.sphere.digits._presets import Preset, get_preset, list_presets
-from vicinal.sphere.digits._settings import SphereSetting
+from vicinal.sphere.digits._setting import DigitSetting
+from vicinal.sphere.digits._world import DigitWorld, predict_images, split_digits
 
 __all__ = [
+    "DigitSetting",
+    "DigitWorld",
     "Drawing",
-    "JudgedDigits",
+    "Images",
     "NetworkErrors",
     "Preset",
-    "SphereOutcome",
-    "SpherePredictions",
-    "SphereSetting",
     "check_network",
     "draw_digits",
     "get_preset",
     "list_presets",
     "picture_spheres",
     "predict_images",
+    "read_labelled",
     "read_pictures",
-    "run_on_sphere",
     "split_digits",
-    "to_json",
     "write_errors",
 ]

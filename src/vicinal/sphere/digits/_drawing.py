@@ -14,6 +14,7 @@ from vicinal._types import AnyArray
 from vicinal._validation import check_positive, check_whole
 from vicinal.data import check_projection, draw_warps, project_images
 from vicinal.sphere.digits._cohen2018 import GROUP, draw_cohen2018
+from vicinal.sphere.digits._panoramas import sample_panoramas
 from vicinal.sphere.harmonic import (
     Fragments,
     FragmentType,
@@ -44,19 +45,22 @@ class Drawing:
     l_max: int | None = 8  # None keeps the signal on the grid
     rotated: bool = False
     protocol: Protocol = "resampled"
-    projection: str = "lambert"  # or "stereographic"
+    projection: str = "lambert"  # or "stereographic"; "equirectangular" has the whole sphere
     warp: float = 0.0  # strength of random affine maps of the image, for training
     shift: float = 0.02  # of those maps, in halves of a side at strength 1
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_projection(self.projection)
+        if self.projection != "equirectangular":
+            check_projection(self.projection)
         check_whole("bandwidth", self.bandwidth, 1, MOST)
         if self.l_max is not None:
             check_whole("l_max", self.l_max, 0, MOST)
         check_whole("seed", self.seed, 0)
         for name in ("warp", "shift"):
             check_positive(name, getattr(self, name), zero=True)
+        if self.projection == "equirectangular" and self.warp:
+            raise ValueError("warps are maps of planar images, and panoramas are none: warp=0.")
         if self.protocol not in PROTOCOLS:
             raise ValueError(f"protocol={self.protocol!r}: take one of {', '.join(PROTOCOLS)}.")
         if self.protocol == "coefficients" and self.l_max is None and self.rotated:
@@ -162,6 +166,10 @@ def _draw(images: AnyArray, block: int, drawing: Drawing) -> tuple[Tensor, Tenso
         images = images if warps is None else _warp(images, warps)
         points = grid.points().flatten(0, 1).numpy()
         values = draw_cohen2018(images, points, turns[::GROUP])
+        return torch.from_numpy(values).unflatten(1, grid.shape), rotations
+    if drawing.projection == "equirectangular":
+        points = grid.points().flatten(0, 1).numpy()
+        values = sample_panoramas(images, points, turns)
         return torch.from_numpy(values).unflatten(1, grid.shape), rotations
     values = project_images(
         images,

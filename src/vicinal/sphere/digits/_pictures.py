@@ -8,6 +8,7 @@ from vicinal._types import AnyArray
 from vicinal.data import project_images
 from vicinal.sphere.digits._cohen2018 import make_sampler
 from vicinal.sphere.digits._drawing import Drawing, draw_rotations
+from vicinal.sphere.digits._panoramas import sample_panoramas
 
 SIDE = 96  # pixels
 
@@ -27,6 +28,9 @@ def picture_spheres(images: AnyArray, rows: AnyArray, drawing: Drawing) -> AnyAr
         points = np.stack([-up, right, -depth], -1)
         sampler = make_sampler(points.reshape(-1, 3), images.shape[1:])
         ink = (sampler @ images[rows].reshape(len(rows), -1).T).T.reshape(-1, SIDE, SIDE)
+    elif drawing.projection == "equirectangular":
+        points = np.stack([depth, right, up], -1)  # the equator in front, the pole above
+        ink = sample_panoramas(images[rows], points.reshape(-1, 3)).reshape(-1, SIDE, SIDE)
     else:
         points = np.stack([right, up, depth], -1)
         longitude = np.arctan2(up, right)

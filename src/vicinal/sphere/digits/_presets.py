@@ -21,9 +21,21 @@ class Preset:
 
     name: str
     title: str
-    build: Callable[[int], nn.Module]
+    build: Callable[..., nn.Module]
     plan: TrainingPlan
     drawing: Drawing
+
+    def make(self, n_outputs: int, normalisation: str | None = None) -> nn.Module:
+        """Return the network with random weights, with other norms where they are named."""
+        if normalisation is None:
+            return self.build(n_outputs)
+        try:
+            return self.build(n_outputs, normalisation=normalisation)
+        except TypeError:
+            raise ValueError(
+                f"normalisation={normalisation!r}: that is for networks on fragments, not "
+                f"{self.name}."
+            ) from None
 
 
 _COMPACT = (
@@ -33,13 +45,18 @@ _COMPACT = (
 )
 
 
-def _compact(n_classes: int) -> nn.Module:
+def _thesis(n_classes: int, normalisation: str = "both") -> nn.Module:
+    return ClebschGordanNet.for_mnist(n_outputs=n_classes, normalisation=normalisation)
+
+
+def _compact(n_classes: int, normalisation: str = "both") -> nn.Module:
     return ClebschGordanNet(
         FragmentType.uniform(1, 18),
         _COMPACT,
         n_outputs=n_classes,
         pairs="unordered",
         invariants="power",
+        normalisation=normalisation,
         residual=True,
         width=128,
     )
@@ -48,8 +65,8 @@ def _compact(n_classes: int) -> nn.Module:
 _PRESETS = (
     Preset(
         "thesis",
-        "Clebsch–Gordan network as published",
-        lambda n_classes: ClebschGordanNet.for_mnist(n_outputs=n_classes),
+        "Clebsch–Gordan network as published, its norms and rate ours",
+        _thesis,
         TrainingPlan(n_epochs=8, batch_size=50, learning_rate=2e-3, schedule="one-cycle"),
         Drawing(l_max=8),
     ),

@@ -1,75 +1,131 @@
-"""What an activation is made of: how many fragments of each degree."""
+"""What an activation is made of: how many fragments of each irrep of a group."""
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import accumulate
+from typing import Any
 
-_TERM = re.compile(r"(?:(\d+)\s*x\s*)?(\d+)\s*[eo]?")
+from vicinal.sphere.groups import O2, O3, SO2, SO3, SU2, Group
+
+_TERM = re.compile(r"(?:(\d+)\s*x\s*)?(-?\d[\d./]*[eo]?)")
+_NAMED: dict[str, Group] = {group.name: group for group in (SO2(), O2(), SO3(), O3(), SU2())}
 
 
 class FragmentType:
-    """How many fragments an activation has of each degree: τ = (τ_0, …, τ_L).
+    """How many fragments an activation has of each irrep: τ = (τ_0, …, τ_L).
 
-    A fragment of degree l is a vector of 2l + 1 complex numbers that a rotation R turns by the
-    Wigner matrix D^l(R). Types are immutable, compare by value and can be keys of a dict.
+    A fragment of an irrep ρ is a vector of complex numbers that an element g of the group takes to
+    ρ(g) times it. The group is SO(3) unless told; its irreps are the degrees l, of dimension
+    2l + 1. Types are immutable, compare by value and can be keys of a dict.
 
     Parameters
     ----------
-    tau : sequence of int, length L + 1
-        The number of fragments (channels) of degree l = 0, …, L; zeros are allowed.
+    tau : sequence of int, mapping from irreps to int, or str
+        The number of fragments (channels) of each irrep in the group's own order, l = 0, …, L for
+        rotations; or by their labels; or a text as `to_irreps` writes. Zeros are allowed.
+    group : Group, default=SO3()
+    real : bool
+        Of real functions on the sphere (SO(3) or O(3)), whose m ≥ 0 say everything: 2l + 1 real
+        numbers a fragment, half of what a complex one has.
 
     Examples
     --------
-    >>> from vicinal.sphere import FragmentType
+    >>> from vicinal.sphere import O3, FragmentType
     >>> kind = FragmentType([12, 7, 6])
     >>> kind
     FragmentType([12, 7, 6])
     >>> kind.l_max, kind.n_channels, kind.dimension
     (2, 25, 63)
     >>> kind.to_irreps()
-    '12x0e+7x1e+6x2e'
+    '12x0+7x1+6x2'
+    >>> FragmentType({"0e": 4, "1o": 2}, O3())
+    FragmentType('4x0e+2x1o')
     """
 
-    __slots__ = ("_tau",)
+    __slots__ = ("_dims", "_group", "_irreps", "_real", "_rows", "_tau")
+    _group: Group
+    _irreps: tuple[Hashable, ...]
     _tau: tuple[int, ...]
+    _dims: tuple[int, ...]
+    _real: bool
+    _rows: tuple[int, ...]
 
-    def __init__(self, tau: Iterable[int]) -> None:
-        object.__setattr__(self, "_tau", tuple(_channels(t) for t in tau))
-        if not any(self._tau):
-            raise ValueError(f"a type needs at least one fragment, got tau = {list(self._tau)}.")
+    def __init__(
+        self,
+        tau: Iterable[int] | Mapping[Any, int] | str,
+        group: Group | type[Group] | None = None,
+        *,
+        real: bool = False,
+    ) -> None:
+        if isinstance(tau, str):
+            tau = FragmentType.from_irreps(tau, group)
+        if isinstance(tau, FragmentType):
+            given, counts, irreps = tau._group, tau._tau, tau._irreps
+            real = real or tau._real
+            if group is not None and _instance(group) != given:
+                raise ValueError(f"{tau} has fragments of {given}, not of {_instance(group)}.")
+        else:
+            given = _instance(group)
+            if isinstance(tau, Mapping):
+                irreps = tuple(given.label(irrep) for irrep in tau)
+                counts = tuple(_channels(t) for t in tau.values())
+            else:
+                counts = tuple(_channels(t) for t in tau)
+                irreps = tuple(given.irrep(index) for index in range(len(counts)))
+        if not any(counts):
+            raise ValueError(f"a type needs at least one fragment, got tau = {list(counts)}.")
+        dims = tuple(given.dim(irrep) for irrep in irreps)
+        if real and any(given.degree(irrep) is None for irrep in irreps):
+            raise ValueError(f"real fragments are of functions on the sphere, not of {given}.")
+        n_planes = 1 if real else 2
+        rows = accumulate((n_planes * t * d for t, d in zip(counts, dims, strict=True)), initial=0)
+        values = (dims, given, irreps, real, tuple(rows), counts)
+        for name, value in zip(self.__slots__, values, strict=True):
+            object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a FragmentType is immutable: {name} cannot be set; make a new one.")
 
-    def __reduce__(self) -> tuple[type[FragmentType], tuple[tuple[int, ...]]]:
-        return FragmentType, (self._tau,)
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        counts = dict(zip(self._irreps, self._tau, strict=True))
+        return _rebuild, (counts, self._group, self._real)
 
     @classmethod
-    def from_irreps(cls, irreps: object) -> FragmentType:
+    def from_irreps(cls, irreps: object, group: Group | type[Group] | None = None) -> FragmentType:
         """Return the type of an e3nn-style string, or of anything that prints as one.
 
-        Only rotations act here, so the parity letters ``e`` and ``o`` are read and not kept;
-        repeated degrees add up.
+        Parities ``e`` and ``o`` make it a type of O(3), where all terms have one; degrees alone
+        one of SO(3); a name in front, as in ``"SU2: 3x1/2"``, one of that group. Repeated irreps
+        add up.
 
         Examples
         --------
         >>> FragmentType.from_irreps("12x0e+7x1o")
+        FragmentType('12x0e+7x1o')
+        >>> FragmentType.from_irreps("12x0+7x1")
         FragmentType([12, 7])
         """
-        counts: dict[int, int] = {}
-        for term in str(irreps).split("+"):
-            found = _TERM.fullmatch(term.strip())
-            if found is None:
+        name, colon, body = str(irreps).rpartition(":")
+        if colon and name.strip() not in _NAMED:
+            raise ValueError(f"no group {name.strip()!r}; there are {', '.join(_NAMED)}.")
+        terms = [(_read_term(term, irreps)) for term in body.split("+")]
+        if group is None:
+            parities = {label[-1:] in ("e", "o") for label, _ in terms}
+            if not colon and len(parities) > 1:
                 raise ValueError(
-                    f"cannot read {term.strip()!r} in the irreps {str(irreps)!r}: "
-                    "terms look like 12x0e or 1o, joined by +."
+                    f"{str(irreps)!r} has terms with and without parity: give all of them one "
+                    "(O3), or none (SO3)."
                 )
-            degree = int(found[2])
-            counts[degree] = counts.get(degree, 0) + int(found[1] or 1)
-        return cls(counts.get(l, 0) for l in range(max(counts) + 1))
+            group = _NAMED[name.strip()] if colon else (O3() if parities == {True} else SO3())
+        of = _instance(group)
+        counts: dict[Hashable, int] = {}
+        for label, count in terms:
+            irrep = of.label(label)
+            counts[irrep] = counts.get(irrep, 0) + count
+        return cls(_in_order(of, counts), of)
 
     @classmethod
     def uniform(cls, channels: int, l_max: int) -> FragmentType:
@@ -77,18 +133,59 @@ class FragmentType:
         return cls([channels] * (l_max + 1))
 
     def to_irreps(self) -> str:
-        """Return the type as an e3nn-style string; degrees without fragments are left out."""
-        return "+".join(f"{t}x{l}e" for l, t in enumerate(self._tau) if t)
+        """Return the type as an e3nn-style string; irreps without fragments are left out.
+
+        Degrees alone are of SO(3), with a parity of O(3); other groups are named in front.
+        """
+        pairs = zip(self._irreps, self._tau, strict=True)
+        terms = "+".join(f"{t}x{irrep}" for irrep, t in pairs if t)
+        return terms if isinstance(self._group, SO3 | O3) else f"{self._group.name}: {terms}"
+
+    @property
+    def group(self) -> Group:
+        """What acts on the fragments."""
+        return self._group
+
+    @property
+    def irreps(self) -> tuple[Hashable, ...]:
+        """The labels of the irreps, in the order of ``tau``."""
+        return self._irreps
 
     @property
     def tau(self) -> tuple[int, ...]:
-        """The number of fragments of each degree."""
+        """The number of fragments of each irrep."""
         return self._tau
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The dimension of each irrep: 2l + 1 of degree l."""
+        return self._dims
 
     @property
     def l_max(self) -> int:
         """The highest degree."""
-        return len(self._tau) - 1
+        degrees = [self._group.degree(irrep) for irrep in self._irreps]
+        if any(degree is None for degree in degrees):
+            raise ValueError(f"irreps of {self._group} have no degrees.")
+        return max(degree for degree in degrees if degree is not None)
+
+    @property
+    def real(self) -> bool:
+        """Whether the fragments are of real functions."""
+        return self._real
+
+    @property
+    def n_planes(self) -> int:
+        """How many real numbers an entry has: two, or one of real functions."""
+        return 1 if self._real else 2
+
+    def as_real(self) -> FragmentType:
+        """Return the same irreps of real functions."""
+        return FragmentType(self, real=True)
+
+    def as_complex(self) -> FragmentType:
+        """Return the same irreps of complex functions."""
+        return FragmentType(dict(zip(self._irreps, self._tau, strict=True)), self._group)
 
     @property
     def n_channels(self) -> int:
@@ -97,22 +194,30 @@ class FragmentType:
 
     @property
     def dimension(self) -> int:
-        """The number of complex numbers a sample has, Σ_l τ_l (2l + 1)."""
-        return sum(t * (2 * l + 1) for l, t in enumerate(self._tau))
+        """The number of (complex) numbers a sample has, Σ_l τ_l (2l + 1)."""
+        return self._rows[-1] // self.n_planes
 
     @property
     def n_rows(self) -> int:
-        """The number of real numbers a sample has: twice the dimension."""
-        return 2 * self.dimension
+        """The number of real numbers a sample has: twice the dimension, unless it is real."""
+        return self._rows[-1]
 
     def row_starts(self) -> tuple[int, ...]:
-        """Return the first packed row of each degree, and the number of rows at the end."""
-        sizes = (2 * t * (2 * l + 1) for l, t in enumerate(self._tau))
-        return tuple(accumulate(sizes, initial=0))
+        """Return the first packed row of each irrep, and the number of rows at the end."""
+        return self._rows
 
     def channel_starts(self) -> tuple[int, ...]:
-        """Return the first channel of each degree, and the number of channels at the end."""
+        """Return the first channel of each irrep, and the number of channels at the end."""
         return tuple(accumulate(self._tau, initial=0))
+
+    def place(self, irrep: object) -> int | None:
+        """Return where an irrep stands in ``tau``, None where it does not."""
+        return self._irreps.index(irrep) if irrep in self._irreps else None
+
+    def count(self, irrep: object) -> int:
+        """Return how many fragments there are of an irrep."""
+        place = self.place(irrep)
+        return 0 if place is None else self._tau[place]
 
     def __len__(self) -> int:
         return len(self._tau)
@@ -124,13 +229,55 @@ class FragmentType:
         return self._tau[l]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, FragmentType) and self._tau == other._tau
+        return isinstance(other, FragmentType) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((FragmentType, self._tau))
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return (self._group, self._irreps, self._tau, self._real)
 
     def __repr__(self) -> str:
-        return f"FragmentType({list(self._tau)})"
+        plain = isinstance(self._group, SO3) and self._irreps == tuple(range(len(self._tau)))
+        shown = list(self._tau) if plain else repr(self.to_irreps())
+        return f"FragmentType({shown}{', real=True' if self._real else ''})"
+
+
+def _rebuild(counts: dict[Hashable, int], group: Group, real: bool) -> FragmentType:
+    return FragmentType(counts, group, real=real)
+
+
+def _instance(group: Group | type[Group] | None) -> Group:
+    if group is None:
+        return SO3()
+    made = group() if isinstance(group, type) else group
+    if not isinstance(made, Group):
+        raise TypeError(f"a group is one of {', '.join(_NAMED)} or your own Group, not {group!r}.")
+    return made
+
+
+def _read_term(term: str, irreps: object) -> tuple[str, int]:
+    match = _TERM.fullmatch(term.strip())
+    if match is None:
+        raise ValueError(
+            f"cannot read {term.strip()!r} in the irreps {str(irreps)!r}: "
+            "terms look like 12x0e or 1o, joined by +."
+        )
+    return match[2], int(match[1] or 1)
+
+
+def _in_order(group: Group, counts: dict[Hashable, int]) -> dict[Hashable, int] | list[int]:
+    """Return counts in the group's own order; of rotations all degrees up to the last."""
+    if isinstance(group, SO3):
+        degrees = [group.label(irrep) for irrep in counts]
+        return [counts.get(l, 0) for l in range(max(degrees) + 1)]
+    order: list[Hashable] = []
+    index = 0
+    while len(order) < len(counts):
+        irrep = group.irrep(index)
+        order += [irrep] if irrep in counts else []
+        index += 1
+    return {irrep: counts[irrep] for irrep in order}
 
 
 def _channels(value: object) -> int:

@@ -1,4 +1,4 @@
-"""An activation of a spherical network: fragments of several degrees, for a batch of samples."""
+"""An activation of an equivariant network: fragments of several irreps, for a batch of samples."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from torch import Tensor
 from torch.utils import _pytree
 
 from vicinal.sphere.harmonic._fragment_type import FragmentType
-from vicinal.sphere.harmonic._wigner import wigner_d_all
-
-_REAL_OF = {torch.complex64: torch.float32, torch.complex128: torch.float64}
+from vicinal.sphere.harmonic._planes import (
+    REAL_OF,
+    check_parts,
+    fill_orders,
+    in_real_basis,
+    to_complex_part,
+    turn_planes,
+)
 
 
 class Fragments:
@@ -21,7 +26,11 @@ class Fragments:
 
     The rows of ``packed`` run over [l][channel][re, im][m] and its columns over the batch, so that
     one degree is a slice, a rotation or a product of fragments runs along the batch, and no
-    complex numbers are stored. ``fragments[l]`` is the complex tensor (batch, 2l + 1, τ_l).
+    complex numbers are stored. ``fragments[l]`` is the complex tensor (batch, 2l + 1, τ_l). Where
+    the type is of another group than SO(3), l counts its irreps.
+
+    Of real functions, where the type says so, rows are [l][channel][f^0, √2 Re f^1 … √2 Re f^l,
+    √2 Im f^1 … √2 Im f^l]: the squares of all still add up to the power.
 
     Parameters
     ----------
@@ -35,7 +44,7 @@ class Fragments:
     >>> ones = [torch.ones(4, 2 * l + 1, 3, dtype=torch.complex64) for l in range(3)]
     >>> fragments = Fragments.from_complex(ones)
     >>> fragments
-    Fragments(3x0e+3x1e+3x2e, batch=4, float32)
+    Fragments(3x0+3x1+3x2, batch=4, float32)
     >>> fragments[1].shape
     torch.Size([4, 3, 3])
     """
@@ -54,15 +63,22 @@ class Fragments:
         self.packed = packed
 
     @classmethod
-    def from_complex(cls, parts: Sequence[Tensor], *, check: bool = True) -> Fragments:
+    def from_complex(
+        cls,
+        parts: Sequence[Tensor],
+        *,
+        fragment_type: FragmentType | None = None,
+        check: bool = True,
+    ) -> Fragments:
         """Return the fragments of one complex tensor (batch, 2l + 1, τ_l) a degree.
 
-        ``check`` refuses numbers that are not finite.
+        A ``fragment_type`` says of which irreps the tensors (batch, dim, τ) are, where they are not
+        the degrees 0, 1, … of SO(3). ``check`` refuses numbers that are not finite.
         """
         if not parts:
             raise ValueError("from_complex needs one tensor for each degree, got none.")
-        _check_parts(parts)
-        fragment_type = FragmentType(part.shape[2] for part in parts)
+        check_parts(parts, fragment_type)
+        fragment_type = fragment_type or FragmentType(part.shape[2] for part in parts)
         batch = parts[0].shape[0]
         planes = (torch.view_as_real(part.resolve_conj()).permute(2, 3, 1, 0) for part in parts)
         packed = torch.cat([plane.reshape(-1, batch) for plane in planes])
@@ -72,6 +88,27 @@ class Fragments:
                 f"the fragments of degree {degree} hold NaN or infinity: clean the signal first."
             )
         return cls(fragment_type, packed)
+
+    @classmethod
+    def from_real_waves(
+        cls, parts: Sequence[Tensor], fragment_type: FragmentType | None = None
+    ) -> Fragments:
+        """Return the fragments of real functions from their coefficients with m ≥ 0.
+
+        Parameters
+        ----------
+        parts : sequence of Tensor, the l-th of shape (batch, 2l + 1, τ_l)
+            Re f^0, …, Re f^l, Im f^1, …, Im f^l, as sums of `real_waves` are.
+        fragment_type : FragmentType, optional
+            Where it is not of SO(3).
+        """
+        kind = fragment_type or FragmentType(part.shape[2] for part in parts)
+        rows = []
+        for part in parts:
+            scale = part.new_full((part.shape[1], 1), 2**0.5)
+            scale[0] = 1
+            rows.append((part.permute(2, 1, 0) * scale).flatten(0, 1))
+        return cls(kind.as_real(), torch.cat(rows))
 
     @classmethod
     def zeros(
@@ -100,7 +137,7 @@ class Fragments:
         """Return standard normal fragments: E |f|² = 1 for each complex entry."""
         shape = (fragment_type.n_rows, batch)
         packed = torch.randn(shape, dtype=dtype, device=device, generator=generator)
-        return cls(fragment_type, packed * 0.5**0.5)
+        return cls(fragment_type, packed * fragment_type.n_planes**-0.5)
 
     @property
     def type(self) -> FragmentType:
@@ -134,12 +171,15 @@ class Fragments:
         return None if gradient is None else Fragments(self._type, gradient)
 
     def planes(self, l: int) -> Tensor:
-        """Return the view (τ_l, 2, 2l + 1, batch) of one degree: channel, re or im, m, sample."""
-        if not 0 <= l <= self._type.l_max:
-            raise IndexError(f"no degree {l} in {self._type}: degrees are 0 to {self._type.l_max}.")
+        """Return the view (τ_l, 2, 2l + 1, batch) of one degree: channel, re or im, m, sample.
+
+        Of real functions it is (τ_l, 1, 2l + 1, batch).
+        """
+        if not 0 <= l < len(self._type):
+            raise IndexError(f"no degree {l} in {self._type}: degrees are 0 to {len(self) - 1}.")
         starts = self._type.row_starts()
         return self.packed[starts[l] : starts[l + 1]].view(
-            self._type[l], 2, 2 * l + 1, self.batch_size
+            self._type[l], self._type.n_planes, self._type.dims[l], self.batch_size
         )
 
     def all_planes(self) -> tuple[Tensor, ...]:
@@ -151,43 +191,70 @@ class Fragments:
         starts = self._type.row_starts()
         rows = self.packed.split([end - start for start, end in pairwise(starts)])
         return tuple(
-            part.view(t, 2, 2 * l + 1, self.batch_size)
-            for l, (t, part) in enumerate(zip(self._type.tau, rows, strict=True))
+            part.view(t, self._type.n_planes, dim, self.batch_size)
+            for t, dim, part in zip(self._type.tau, self._type.dims, rows, strict=True)
         )
 
     def __getitem__(self, l: int) -> Tensor:
         """Return the complex tensor (batch, 2l + 1, τ_l) of one degree."""
-        return _to_complex(self.planes(l))
+        return to_complex_part(self.planes(l))
 
     def __len__(self) -> int:
         return len(self._type)
 
     def __iter__(self) -> Iterator[Tensor]:
-        return map(_to_complex, self.all_planes())
+        return map(to_complex_part, self.all_planes())
 
     def to_complex(self) -> list[Tensor]:
         """Return one complex tensor (batch, 2l + 1, τ_l) for each degree."""
         return list(self)
 
-    def rotate(self, rotations: Tensor) -> Fragments:
+    def to_real(self) -> Fragments:
+        """Return the fragments of the signals' real parts, m ≥ 0 alone: half the numbers.
+
+        Of real signals nothing is lost. The real part is ½ (f^m + (−1)^m conj f^{−m}).
+        """
+        if self._type.real:
+            return self
+        parts = []
+        for planes in self.all_planes():
+            l = planes.shape[2] // 2
+            signs = planes.new_tensor([(-1.0) ** m for m in range(l + 1)])[:, None]
+            real, imaginary = planes[:, 0], planes[:, 1]
+            above = 0.5 * (real[:, l:] + signs * real[:, : l + 1].flip(1))
+            beside = 0.5 * (imaginary[:, l:] - signs * imaginary[:, : l + 1].flip(1))
+            half = torch.cat([above[:, :1], 2**0.5 * above[:, 1:], 2**0.5 * beside[:, 1:]], 1)
+            parts.append(half.flatten(0, 1))
+        return Fragments(self._type.as_real(), torch.cat(parts))
+
+    def to_full(self) -> Fragments:
+        """Return all coefficients, m < 0 too, of real functions; others are as they are."""
+        if not self._type.real:
+            return self
+        rows = [fill_orders(planes[:, 0]).flatten(0, 2) for planes in self.all_planes()]
+        return Fragments(self._type.as_complex(), torch.cat(rows))
+
+    def rotate(self, rotations: Any) -> Fragments:
         """Return the fragments of the rotated signals, f_l ↦ D^l(R) f_l.
 
         Parameters
         ----------
-        rotations : Tensor of shape (3, 3) or (batch, 3, 3)
+        rotations : Tensor of shape (3, 3) or (batch, 3, 3), or elements of the type's own group
             One rotation for all samples, or one for each.
         """
-        if rotations.shape not in ((3, 3), (self.batch_size, 3, 3)):
+        irreps = self._type.irreps
+        # Matrices are made in double precision: their rounding would pass for an error of the
+        # network that is being tested.
+        matrices = self._type.group.matrices(irreps, rotations)
+        if matrices[0].shape[:-2] not in ((), (self.batch_size,)):
             raise ValueError(
-                f"rotations must be (3, 3) or ({self.batch_size}, 3, 3) for a batch of "
-                f"{self.batch_size}, got {tuple(rotations.shape)}."
+                f"rotations must be one, or {self.batch_size} for a batch of {self.batch_size}, "
+                f"got {tuple(matrices[0].shape[:-2])}."
             )
-        # Wigner matrices are made in double precision: their rounding would pass for an error
-        # of the network that is being tested.
-        rotations = rotations.to(self.device, torch.float64)
-        wigner = wigner_d_all(self._type.l_max, rotations)
-        parts = zip(self.all_planes(), wigner, strict=True)
-        turned = [_turn(planes, matrices) for planes, matrices in parts if len(planes)]
+        if self._type.real:
+            matrices = [in_real_basis(of) for of in matrices]
+        parts = zip(self.all_planes(), matrices, strict=True)
+        turned = [turn_planes(planes, of.to(self.device)) for planes, of in parts if len(planes)]
         return Fragments(self._type, torch.cat(turned))
 
     def power_spectrum(self) -> Tensor:
@@ -217,9 +284,9 @@ class Fragments:
 
         A complex precision means that of its planes.
         """
-        args = tuple(_REAL_OF.get(a, a) if isinstance(a, torch.dtype) else a for a in args)
+        args = tuple(REAL_OF.get(a, a) if isinstance(a, torch.dtype) else a for a in args)
         if "dtype" in kwargs:
-            kwargs["dtype"] = _REAL_OF.get(kwargs["dtype"], kwargs["dtype"])
+            kwargs["dtype"] = REAL_OF.get(kwargs["dtype"], kwargs["dtype"])
         return Fragments(self._type, self.packed.to(*args, **kwargs))
 
     def requires_grad_(self, requires_grad: bool = True) -> Fragments:
@@ -309,46 +376,3 @@ def check_input(
             f"{module} is on {like.device}, its input on {fragments.device}: "
             "move one of them with .to(device)."
         )
-
-
-def _check_parts(parts: Sequence[Tensor]) -> None:
-    """Raise where the tensors are not (batch, 2l + 1, τ_l), complex, of one batch and precision."""
-    first = parts[0]
-    for l, part in enumerate(parts):
-        if part.ndim != 3 or part.shape[1] != 2 * l + 1:
-            raise ValueError(
-                f"degree {l} takes a tensor (batch, {2 * l + 1}, channels), got shape "
-                f"{tuple(part.shape)}."
-            )
-        if part.dtype not in _REAL_OF:
-            raise ValueError(f"degree {l} must be complex64 or complex128, got {part.dtype}.")
-        if part.shape[0] != first.shape[0]:
-            raise ValueError(
-                f"degree 0 has {first.shape[0]} samples and degree {l} has {part.shape[0]}."
-            )
-        if part.dtype != first.dtype or part.device != first.device:
-            raise ValueError(
-                f"degree 0 is {first.dtype} on {first.device} and degree {l} is {part.dtype} "
-                f"on {part.device}: bring all to one precision and device."
-            )
-
-
-def _to_complex(planes: Tensor) -> Tensor:
-    """Return (batch, 2l + 1, τ), complex, of planes (τ, 2, 2l + 1, batch)."""
-    real, imaginary = planes.unbind(1)
-    return torch.complex(real, imaginary).permute(2, 1, 0)
-
-
-def _turn(planes: Tensor, wigner: Tensor) -> Tensor:
-    """Return the packed rows of D f for planes (τ, 2, 2l + 1, batch)."""
-    real, imaginary = planes[:, 0], planes[:, 1]
-    d_real, d_imaginary = wigner.real.to(planes.dtype), wigner.imag.to(planes.dtype)
-    product = "mn,cnb->cmb" if wigner.ndim == 2 else "bmn,cnb->cmb"
-    turned = torch.stack(
-        [
-            torch.einsum(product, d_real, real) - torch.einsum(product, d_imaginary, imaginary),
-            torch.einsum(product, d_real, imaginary) + torch.einsum(product, d_imaginary, real),
-        ],
-        dim=1,
-    )
-    return turned.flatten(0, 2)

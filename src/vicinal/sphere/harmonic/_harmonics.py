@@ -8,7 +8,7 @@ from math import pi, sqrt
 import torch
 from torch import Tensor
 
-from vicinal.sphere.harmonic._rotations import floating_alike
+from vicinal.sphere.groups._rotations import floating_alike
 
 HIGHEST_DEGREE = 1000  # Legendre functions are scaled by up to 2^l_max on the way
 
@@ -105,3 +105,43 @@ def _by_degree(l_max: int) -> Tensor:
     starts = [n * (l_max + 1) - n * (n - 1) // 2 for n in range(l_max + 1)]
     rows = [starts[l - m] + m for l in range(l_max + 1) for m in range(l + 1)]
     return torch.tensor(rows, device="cpu")
+
+
+def real_waves(l_max: int, directions: Tensor) -> Tensor:
+    """Evaluate conj Y_l^m of unit vectors as real numbers, by polynomials of their entries.
+
+    Re Y_l^0, …, Re Y_l^l, −Im Y_l^1, …, −Im Y_l^l, degree by degree: what sums of them over points
+    say of a real function, m ≥ 0 being enough. Polynomials have no pole: derivatives of any order
+    are finite in every direction, where angles have none at θ = 0.
+
+        Y_l^m = q_l^m(z) (x + iy)^m,    q_l^m = a (z q_{l−1}^m − b q_{l−2}^m)
+
+    Parameters
+    ----------
+    l_max : int
+    directions : Tensor of shape (..., 3), of length 1
+
+    Returns
+    -------
+    Tensor of shape (..., (l_max + 1)²)
+    """
+    x, y, z = directions.unbind(-1)
+    imaginary_parts: list[list[Tensor]] = [[] for _ in range(l_max + 1)]
+    real, imaginary = torch.ones_like(x), torch.zeros_like(x)  # (x + iy)^m
+    real_parts: list[list[Tensor]] = [[] for _ in range(l_max + 1)]
+    lead = sqrt(1 / (4 * pi))
+    for m in range(l_max + 1):
+        if m:
+            real, imaginary = x * real - y * imaginary, x * imaginary + y * real
+            lead *= -sqrt((2 * m + 1) / (2 * m))
+        before, q = torch.zeros_like(z), torch.full_like(z, lead)
+        for l in range(m, l_max + 1):
+            if l > m:
+                a = sqrt((4 * l * l - 1) / (l * l - m * m))
+                b = sqrt(((l - 1) ** 2 - m * m) / (4 * (l - 1) ** 2 - 1)) if l - 1 > m else 0.0
+                before, q = q, a * (z * q - b * before)
+            real_parts[l].append(q * real)
+            if m:
+                imaginary_parts[l].append(-q * imaginary)
+    pairs = zip(real_parts, imaginary_parts, strict=True)
+    return torch.stack([part for both in pairs for of in both for part in of], -1)

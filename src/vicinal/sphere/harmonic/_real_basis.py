@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vicinal.sphere.harmonic._wigner import wigner_d
+from vicinal.sphere.groups._wigner import wigner_d
 
 
 def to_e3nn_basis(l: int) -> Tensor:

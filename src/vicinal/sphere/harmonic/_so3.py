@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from vicinal.sphere.groups._rotations import euler_to_matrix
+from vicinal.sphere.groups._wigner import wigner_d_all
 from vicinal.sphere.harmonic._agreement import check_alike, check_degrees, check_finite
 from vicinal.sphere.harmonic._constant_tables import ConstantTables
 from vicinal.sphere.harmonic._grids import check_bandwidth, spherical_grid
-from vicinal.sphere.harmonic._rotations import euler_to_matrix
-from vicinal.sphere.harmonic._wigner import wigner_d_all
 
 
 class SO3Transform(ConstantTables):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
+from itertools import product
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,7 +15,6 @@ from vicinal.sphere.harmonic._fragment_type import FragmentType
 from vicinal.sphere.harmonic._fragments import Fragments
 from vicinal.sphere.harmonic._grids import check_bandwidth, spherical_grid
 from vicinal.sphere.harmonic._harmonics import normalised_legendre
-from vicinal.sphere.harmonic._real_signals import expansion, half_rows, other_plane, reduction
 
 _LARGEST_DENSE = 300_000  # entries of the one-product matrix; above it rings are transformed first
 METHODS = ("auto", "dense", "separable")
@@ -26,8 +26,9 @@ class SphericalTransform(ConstantTables):
         f̂_l^m = ∫ f conj(Y_l^m) sinθ dθ dφ,        f = Σ_lm f̂_l^m Y_l^m
 
     The integral is a sum over the grid, exact for signals of degree below the bandwidth. Real
-    signals cost half of complex ones. Small sizes are one dense real matrix product, O(b² L²) per
-    signal; large ones an FFT along each ring and a Legendre sum for each m, O(b² log b + b L²).
+    signals cost half of complex ones, and where ``real`` their fragments keep m ≥ 0 alone. Small
+    sizes are one dense real matrix product, O(b² L²) per signal; large ones an FFT along each ring
+    and a Legendre sum for each m, O(b² log b + b L²).
 
     The module has no parameters and nothing in its ``state_dict``; ``.to(...)`` sets its device and
     precision, for which the tables are computed afresh, never rounded twice.
@@ -40,6 +41,9 @@ class SphericalTransform(ConstantTables):
         The highest degree L ≤ b − 1 that is computed.
     grid : {"driscoll-healy", "gauss-legendre"}
         2b × 2b or b × 2b samples.
+    real : bool
+        Signals are real, and so are the types of their fragments: half the numbers, and nothing to
+        fill in.
     method : {"auto", "dense", "separable"}
         How it is computed; by size unless you say.
 
@@ -59,23 +63,21 @@ class SphericalTransform(ConstantTables):
     weights: Tensor
     analysis: Tensor
     synthesis: Tensor
-    wave_rows: Tensor
-    expand_rows: Tensor
-    expand_signs: Tensor
-    reduce_rows: Tensor
-    reduce_mirrored: Tensor
-    reduce_signs: Tensor
-    turn_rows: Tensor
-    turn_signs: Tensor
 
     def __init__(
-        self, bandwidth: int, l_max: int, grid: str = "driscoll-healy", *, method: str = "auto"
+        self,
+        bandwidth: int,
+        l_max: int,
+        grid: str = "driscoll-healy",
+        *,
+        real: bool = False,
+        method: str = "auto",
     ) -> None:
         super().__init__()
         check_bandwidth(bandwidth, l_max)
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}, but it is {method!r}")
-        self.bandwidth, self.l_max, self.grid = int(bandwidth), int(l_max), grid
+        self.bandwidth, self.l_max, self.grid, self.real = int(bandwidth), int(l_max), grid, real
         self.grid_shape = spherical_grid(bandwidth, grid).shape
         size = self.grid_shape[0] * self.grid_shape[1] * (l_max + 1) ** 2
         self.method = method if method != "auto" else _method_for(size, int(l_max))
@@ -86,7 +88,8 @@ class SphericalTransform(ConstantTables):
 
     def fragment_type(self, channels: int = 1) -> FragmentType:
         """Return the type of the coefficients of signals with so many channels."""
-        return FragmentType.uniform(channels, self.l_max)
+        kind = FragmentType.uniform(channels, self.l_max)
+        return kind.as_real() if self.real else kind
 
     def points(self) -> Tensor:
         """Compute the grid as unit vectors, shape (n_theta, n_phi, 3)."""
@@ -106,12 +109,12 @@ class SphericalTransform(ConstantTables):
         """
         self._check_signal(signal)
         if not signal.is_complex():
-            full = self._expand(self._analyse(signal))
-        else:
-            full = self._expand(self._analyse(signal.real))
-            imaginary = self._expand(self._analyse(signal.imag))
-            full = full + self.turn_signs[:, None] * imaginary[self.turn_rows]
-        return self._pack(full, *signal.shape[:2])
+            analysed = self._analyse(signal)
+            return analysed if self.real else analysed.to_full()
+        if self.real:
+            raise ValueError("a transform of real signals takes no complex ones: real=False.")
+        real, imaginary = (self._analyse(of).to_full() for of in (signal.real, signal.imag))
+        return Fragments(real.type, real.packed + _times_i(imaginary).packed)
 
     def inverse(self, fragments: Fragments, *, real: bool = False) -> Tensor:
         """Compute the signals f = Σ_lm f̂_l^m Y_l^m on the grid.
@@ -128,57 +131,41 @@ class SphericalTransform(ConstantTables):
         Tensor of shape (batch, channels, n_theta, n_phi)
             Complex, unless ``real``.
         """
-        channels = self._check_fragments(fragments)
-        full = self._unpack(fragments, channels)
-        shape = (fragments.batch_size, channels, *self.grid_shape)
-        real_part = self._synthesise(self._reduce(full)).reshape(shape)
-        if real:
+        self._check_fragments(fragments)
+        real_part = self._synthesise(fragments.to_real())
+        if real or fragments.type.real:
             return real_part
-        turned = -self.turn_signs[:, None] * full[self.turn_rows]
-        return torch.complex(real_part, self._synthesise(self._reduce(turned)).reshape(shape))
+        # The imaginary part of a signal is the real part of −i times it.
+        return torch.complex(real_part, -self._synthesise(_times_i(fragments).to_real()))
 
-    def _analyse(self, signal: Tensor) -> Tensor:
-        """Half coefficients ((L+1)², batch · channels) of real signals."""
+    def _analyse(self, signal: Tensor) -> Fragments:
+        """Return the fragments, m ≥ 0, of real signals."""
+        batch, channels = signal.shape[:2]
+        kind = FragmentType.uniform(channels, self.l_max).as_real()
+        columns = signal.transpose(0, 1)  # (channels, batch, …)
         if self.method == "dense":
-            return self.analysis @ signal.reshape(-1, self.analysis.shape[1]).mT
-        waves = torch.fft.rfft(signal.reshape(-1, *self.grid_shape))[..., : self.l_max + 1]
-        planes = torch.view_as_real(waves).permute(2, 1, 3, 0)  # (m, ring, re or im, sample)
-        sums = self.analysis @ planes.flatten(2)  # (m, l, ·)
-        return sums.reshape(-1, planes.shape[-1])[self.wave_rows]
+            rows = self.analysis @ columns.reshape(-1, self.analysis.shape[1]).mT
+            return Fragments(kind, _interleave(rows.reshape(-1, batch), self.l_max, channels))
+        waves = torch.fft.rfft(columns)[..., : self.l_max + 1]
+        planes = torch.view_as_real(waves).permute(3, 2, 4, 0, 1)  # (m, ring, plane, channel, ·)
+        sums = self.analysis @ planes.flatten(2)  # (m, l, plane · channel · sample)
+        there, back = _wave_rows(self.l_max, channels)
+        return Fragments(kind, _Pick.apply(sums.view(-1, batch), there, back))
 
-    def _synthesise(self, half: Tensor) -> Tensor:
-        """Real signals (batch · channels, n_theta, n_phi) of half coefficients."""
+    def _synthesise(self, fragments: Fragments) -> Tensor:
+        """Return the real signals (batch, channels, n_theta, n_phi) of fragments, m ≥ 0."""
+        batch, channels = fragments.batch_size, fragments.type[0]
         if self.method == "dense":
-            return (self.synthesis @ half).mT.unflatten(1, self.grid_shape)
+            rows = _interleave(fragments.packed, self.l_max, channels, back=True)
+            values = (self.synthesis @ rows.view(len(self.synthesis[0]), -1)).mT
+            return values.reshape(channels, batch, *self.grid_shape).transpose(0, 1)
+        there, back = _wave_rows(self.l_max, channels)
+        planes = _Pick.apply(fragments.packed, back, there)
         orders = self.l_max + 1
-        sums = half.new_zeros(orders * orders * 2, half.shape[1])
-        planes = sums.index_copy(0, self.wave_rows, half).reshape(orders, orders, -1)
-        rings = (self.synthesis @ planes).unflatten(2, (2, -1)).permute(3, 1, 0, 2)
+        rings = self.synthesis @ planes.view(orders, orders, -1)
+        rings = rings.unflatten(2, (2, channels, batch)).permute(4, 3, 1, 0, 2)
         waves = torch.view_as_complex(rings.contiguous())
         return torch.fft.irfft(waves, n=self.grid_shape[1], norm="forward")
-
-    def _expand(self, half: Tensor) -> Tensor:
-        return self.expand_signs[:, None] * half[self.expand_rows]
-
-    def _reduce(self, full: Tensor) -> Tensor:
-        mirrored = self.reduce_signs[:, None] * full[self.reduce_mirrored]
-        return 0.5 * (full[self.reduce_rows] + mirrored)
-
-    def _pack(self, full: Tensor, batch: int, channels: int) -> Fragments:
-        """Rows [l][re, im][m] of (batch, channel) columns → rows [l][channel][re, im][m]."""
-        planes = full.unflatten(1, (batch, channels))
-        degrees = [
-            planes[2 * l * l : 2 * (l + 1) ** 2].permute(2, 0, 1).reshape(-1, batch)
-            for l in range(self.l_max + 1)
-        ]
-        return Fragments(self.fragment_type(channels), torch.cat(degrees))
-
-    def _unpack(self, fragments: Fragments, channels: int) -> Tensor:
-        degrees = [
-            planes.reshape(channels, -1, fragments.batch_size).permute(1, 2, 0)
-            for planes in fragments.all_planes()
-        ]
-        return torch.cat(degrees).flatten(1)
 
     def _check_signal(self, signal: Tensor) -> None:
         if signal.ndim != 4 or signal.shape[2:] != self.grid_shape:
@@ -191,7 +178,7 @@ class SphericalTransform(ConstantTables):
         check_alike("the transform", self.theta, "the signal", precision, signal.device)
         check_finite("the signal", signal)
 
-    def _check_fragments(self, fragments: Fragments) -> int:
+    def _check_fragments(self, fragments: Fragments) -> None:
         channels = fragments.type[0]
         if fragments.type != self.fragment_type(max(channels, 1)):
             raise ValueError(
@@ -200,7 +187,6 @@ class SphericalTransform(ConstantTables):
             )
         packed = fragments.packed
         check_alike("the transform", self.theta, "the fragments", packed.dtype, packed.device)
-        return channels
 
     def extra_repr(self) -> str:
         return f"bandwidth={self.bandwidth}, l_max={self.l_max}, grid={self.grid!r}"
@@ -221,10 +207,6 @@ def _tables(bandwidth: int, l_max: int, kind: str, method: str) -> dict[str, Ten
         build = _dense_tables if method == "dense" else _separable_tables
         tables: dict[str, Any] = {"theta": grid.theta, "phi": grid.phi, "weights": grid.weights}
         tables |= build(l_max, legendre, grid.phi, grid.weights)
-        tables["expand_rows"], tables["expand_signs"] = expansion(l_max)
-        tables["reduce_rows"], tables["reduce_mirrored"], signs = reduction(l_max)
-        tables["reduce_signs"] = signs
-        tables["turn_rows"], tables["turn_signs"] = other_plane(l_max)
     return tables
 
 
@@ -236,27 +218,108 @@ def _legendre_table(l_max: int, theta: Tensor) -> Tensor:
     return table
 
 
+def _half_rows(l_max: int) -> list[tuple[int, int, int]]:
+    """List (plane, l, m) of the rows of a real function: [l][re m = 0 … l, im m = 1 … l]."""
+    rows = []
+    for l in range(l_max + 1):
+        rows += [(0, l, m) for m in range(l + 1)] + [(1, l, m) for m in range(1, l + 1)]
+    return rows
+
+
 def _dense_tables(l_max: int, legendre: Tensor, phi: Tensor, weights: Tensor) -> dict[str, Tensor]:
-    """Matrices (half coefficients, points) and (points, half coefficients)."""
-    plane, l, m = torch.tensor(half_rows(l_max)).T
+    """Matrices (rows of a real function, points) and (points, rows)."""
+    plane, l, m = torch.tensor(_half_rows(l_max)).T
     angle = m[:, None] * phi
     waves = torch.where(plane[:, None] == 0, angle.cos(), -angle.sin())
-    basis = legendre[m, l][:, :, None] * waves[:, None, :]  # (half, ring, longitude)
-    analysis = basis * weights[:, None]
-    twice = torch.where(m > 0, 2.0, 1.0).double()
+    basis = legendre[m, l][:, :, None] * waves[:, None, :]  # (row, ring, longitude)
+    basis = basis * torch.where(m > 0, 2.0, 1.0).double().sqrt()[:, None, None]
     return {
-        "analysis": analysis.flatten(1),
-        "synthesis": (basis.flatten(1).mT * twice).contiguous(),
+        "analysis": (basis * weights[:, None]).flatten(1),
+        "synthesis": basis.flatten(1).mT.contiguous(),
     }
 
 
 def _separable_tables(
     l_max: int, legendre: Tensor, phi: Tensor, weights: Tensor
 ) -> dict[str, Tensor]:
-    """Matrices (m, l, ring) and (m, ring, l), and where (m, l, plane) holds a half coefficient."""
-    plane, l, m = torch.tensor(half_rows(l_max)).T
+    """Matrices (m, l, ring) and (m, ring, l), with the √2 of rows m > 0."""
+    scale = torch.full((l_max + 1, 1, 1), 2**0.5, dtype=torch.float64)
+    scale[0] = 1
     return {
-        "analysis": legendre * weights,
-        "synthesis": legendre.mT.contiguous(),
-        "wave_rows": (m * (l_max + 1) + l) * 2 + plane,
+        "analysis": legendre * weights * scale,
+        "synthesis": (legendre / scale).mT.contiguous(),
     }
+
+
+def _times_i(fragments: Fragments) -> Fragments:
+    rows = [
+        torch.stack([-planes[:, 1], planes[:, 0]], 1).view(-1, fragments.batch_size)
+        for planes in fragments.all_planes()
+    ]
+    return Fragments(fragments.type, torch.cat(rows))
+
+
+def _interleave(rows: Tensor, l_max: int, channels: int, *, back: bool = False) -> Tensor:
+    """Return rows [row][channel] as [l][channel][row], or the other way."""
+    if channels == 1:
+        return rows
+    ways = _channel_rows(l_max, channels)
+    picked: Tensor = _Pick.apply(rows, *(reversed(ways) if back else ways))
+    return picked
+
+
+class _Way(NamedTuple):
+    """Where rows come from, and which of them come from nowhere and are zero."""
+
+    rows: Tensor
+    empty: Tensor
+
+
+class _Pick(torch.autograd.Function):
+    """values[rows], whose gradient is gathered, not added up: no row is picked twice."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, way: _Way, back: _Way) -> Tensor:
+        ctx.ways = back, way
+        picked = values.index_select(0, way.rows.to(values.device))
+        if len(way.empty):
+            picked.index_fill_(0, way.empty.to(values.device), 0.0)
+        return picked
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        return _Pick.apply(gradients[0], *ctx.ways), None, None
+
+
+def _ways(sources: list[int], n_sources: int) -> tuple[_Way, _Way]:
+    """Return the way from sources to rows, and the way back."""
+    back = [-1] * n_sources
+    for row, source in enumerate(sources):
+        back[source] = row
+    empty = [source for source, row in enumerate(back) if row < 0]
+    there = _Way(torch.tensor(sources), torch.tensor([], dtype=torch.int64))
+    return there, _Way(torch.tensor(back).clamp(min=0), torch.tensor(empty, dtype=torch.int64))
+
+
+@cache
+@torch.inference_mode(False)
+def _wave_rows(l_max: int, channels: int) -> tuple[_Way, _Way]:
+    """Rows [l][channel][row] among (m, l, plane, channel), and the way back."""
+    n, sources = l_max + 1, []
+    rows = _half_rows(l_max)
+    for degree, channel in product(range(n), range(channels)):
+        for plane, l, m in rows[degree * degree : (degree + 1) ** 2]:
+            sources.append(((m * n + l) * 2 + plane) * channels + channel)
+    return _ways(sources, 2 * n * n * channels)
+
+
+@cache
+@torch.inference_mode(False)
+def _channel_rows(l_max: int, channels: int) -> tuple[_Way, _Way]:
+    """Rows [l][channel][row] among [row][channel], and the way back."""
+    sources = [
+        row * channels + channel
+        for l, channel in product(range(l_max + 1), range(channels))
+        for row in range(l * l, (l + 1) ** 2)
+    ]
+    return _ways(sources, len(sources))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,25 +13,27 @@ from vicinal.sphere.molecules._molecules import ELEMENTS, Molecules
 
 @dataclass(frozen=True)
 class Composition:
-    """E ≈ constant + Σ_z weight_z · (atoms of z): weights as `ELEMENTS`, then the constant."""
+    """E ≈ constant + Σ_z weight_z · (atoms of z): weights as ``elements``, then the constant."""
 
     weights: tuple[float, ...]
+    elements: tuple[int, ...] = ELEMENTS
 
     @classmethod
-    def fit(cls, molecules: Molecules, energies: FloatArray) -> Composition:
+    def fit(
+        cls, molecules: Molecules, energies: FloatArray, elements: Sequence[int] = ELEMENTS
+    ) -> Composition:
         """Return the least squares fit, of least norm where elements are missing."""
-        found = np.linalg.lstsq(_columns(molecules), energies, rcond=None)[0]
-        return cls(tuple(map(float, found)))
+        columns = np.column_stack([molecules.counts(elements), np.ones(len(molecules))])
+        weights = np.linalg.lstsq(columns, energies, rcond=None)[0]
+        return cls(tuple(map(float, weights)), tuple(elements))
 
     def __post_init__(self) -> None:
-        if len(self.weights) != len(ELEMENTS) + 1 or not np.isfinite(self.weights).all():
-            raise ValueError(f"a composition has {len(ELEMENTS) + 1} finite weights.")
+        expected = len(self.elements) + 1
+        if len(self.weights) != expected or not np.isfinite(self.weights).all():
+            raise ValueError(f"a composition has {expected} finite weights.")
 
     def predict(self, molecules: Molecules) -> FloatArray:
         """Return the energies that the numbers of atoms say, (n,)."""
-        answer: FloatArray = _columns(molecules) @ np.array(self.weights)
+        columns = np.column_stack([molecules.counts(self.elements), np.ones(len(molecules))])
+        answer: FloatArray = columns @ np.array(self.weights)
         return answer
-
-
-def _columns(molecules: Molecules) -> FloatArray:
-    return np.column_stack([molecules.counts(), np.ones(len(molecules))])

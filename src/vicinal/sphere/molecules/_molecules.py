@@ -10,8 +10,12 @@ import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 
-SYMBOLS = {"H": 1, "C": 6, "N": 7, "O": 8, "S": 16}
-ELEMENTS = tuple(SYMBOLS.values())  # that networks know
+_NAMES = (
+    "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se "
+    "Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe"
+)
+SYMBOLS = {symbol: number for number, symbol in enumerate(_NAMES.split(), 1)}
+ELEMENTS = (1, 6, 7, 8, 16)  # of QM7, which networks know unless they are trained on others
 BOHR = 0.529177210903  # Å
 MOST_ATOMS = 1000  # of a molecule
 NEAREST = 0.5  # Å: no two atoms of a molecule are nearer
@@ -52,9 +56,9 @@ class Molecules:
         """How many atoms each molecule has."""
         return (self.charges > 0).sum(axis=1)
 
-    def counts(self) -> IntArray:
+    def counts(self, elements: Sequence[int] = ELEMENTS) -> IntArray:
         """Return how many atoms of each element a molecule has, (n, elements)."""
-        return np.stack([(self.charges == element).sum(axis=1) for element in ELEMENTS], axis=1)
+        return np.stack([(self.charges == element).sum(axis=1) for element in elements], axis=1)
 
     def distances(self) -> FloatArray:
         """Return the distances between atoms, (n, N, N), infinite where there are none."""
@@ -67,7 +71,9 @@ class Molecules:
 
 def name_molecules(molecules: Molecules) -> list[str]:
     """Return sums of elements as chemists write them, carbon and hydrogen first: "C2H6O"."""
-    order = sorted(SYMBOLS, key=lambda symbol: ("CH".find(symbol) % 3, symbol))
+    present = set(np.unique(molecules.charges).tolist())
+    known = [symbol for symbol, number in SYMBOLS.items() if number in present]
+    order = sorted(known, key=lambda symbol: ("CH".find(symbol) % 3, symbol))
     columns = {symbol: (molecules.charges == SYMBOLS[symbol]).sum(axis=1) for symbol in order}
     return [
         "".join(
@@ -79,8 +85,9 @@ def name_molecules(molecules: Molecules) -> list[str]:
     ]
 
 
-def check_molecules(molecules: Molecules) -> None:
-    """Refuse molecules without a bond, of unknown elements, or with atoms in one place."""
+def check_molecules(molecules: Molecules, elements: Sequence[int] = ELEMENTS) -> None:
+    """Refuse molecules without a bond, of other elements, or with atoms in one place."""
+    names = {number: symbol for symbol, number in SYMBOLS.items()}
     for row in range(len(molecules)):
         charges = molecules.charges[row]
         known = charges[charges > 0]
@@ -93,11 +100,11 @@ def check_molecules(molecules: Molecules) -> None:
                 f"molecule {row} has {len(known):,} atoms; at most {MOST_ATOMS:,} are taken, since "
                 "all distances between them are held in memory."
             )
-        strange = sorted(set(known.tolist()) - set(ELEMENTS))
+        strange = sorted(set(known.tolist()) - set(elements))
         if strange:
             raise ValueError(
                 f"molecule {row} has atoms of number {strange[0]}; known are "
-                f"{', '.join(f'{name} ({number})' for name, number in SYMBOLS.items())}."
+                f"{', '.join(f'{names[number]} ({number})' for number in elements)}."
             )
         _check_places(molecules.positions[row][charges > 0], row)
 
@@ -114,22 +121,40 @@ def _check_places(places: FloatArray, row: int) -> None:
         )
 
 
-def stack_molecules(atoms: Sequence[tuple[IntArray, FloatArray]]) -> Molecules:
-    """Return molecules, given as charges (n,) and positions (n, 3), in one record."""
-    places = max(len(charges) for charges, _ in atoms)
-    charges = np.zeros((len(atoms), places), np.int64)
-    positions = np.zeros((len(atoms), places, 3))
-    for row, (of, where) in enumerate(atoms):
-        charges[row, : len(of)], positions[row, : len(of)] = of, where
-    return Molecules(positions, charges)
+@dataclass(frozen=True)
+class Frame:
+    """One molecule of a file; forces where its lines have them."""
+
+    charges: IntArray
+    positions: FloatArray
+    forces: FloatArray | None = None
+
+
+def stack_frames(frames: Sequence[Frame]) -> tuple[Molecules, FloatArray | None]:
+    """Return molecules in one record, and their forces (n, N, 3) where all of them have some."""
+    places = max(len(frame.charges) for frame in frames)
+    charges = np.zeros((len(frames), places), np.int64)
+    positions, forces = np.zeros((2, len(frames), places, 3))
+    for row, frame in enumerate(frames):
+        n = len(frame.charges)
+        charges[row, :n], positions[row, :n] = frame.charges, frame.positions
+        if frame.forces is not None:
+            forces[row, :n] = frame.forces
+    every = all(frame.forces is not None for frame in frames)
+    return Molecules(positions, charges), forces if every else None
 
 
 def read_xyz(path: str | Path) -> Molecules:
     """Return the molecules of an XYZ file, one or several frames.
 
     A frame is the number of atoms, a line of comment, and a line ``symbol x y z`` an atom, in Å.
-    What stands behind is not read.
+    What stands behind is not read, but for `read_frames`.
     """
+    return stack_frames(read_frames(path))[0]
+
+
+def read_frames(path: str | Path) -> list[Frame]:
+    """Return the frames of an XYZ file, with forces where a line is ``symbol x y z fx fy fz``."""
     if not Path(path).is_file():
         raise ValueError(f"{path} cannot be read as an XYZ file: there is no such regular file.")
     try:
@@ -139,10 +164,10 @@ def read_xyz(path: str | Path) -> Molecules:
     frames = list(_frames(lines, str(path)))
     if not frames:
         raise ValueError(f"{path} holds no molecule.")
-    return stack_molecules(frames)
+    return frames
 
 
-def _frames(lines: list[str], path: str) -> Iterator[tuple[IntArray, FloatArray]]:
+def _frames(lines: list[str], path: str) -> Iterator[Frame]:
     at = 0
     while at < len(lines):
         if not lines[at].strip():
@@ -158,21 +183,27 @@ def _frames(lines: list[str], path: str) -> Iterator[tuple[IntArray, FloatArray]
         if len(body) < n:
             raise ValueError(f"{path}, line {at + 1}: {n} atoms are announced, {len(body)} follow.")
         atoms = [_atom(line, f"{path}, line {at + 3 + i}") for i, line in enumerate(body)]
-        yield np.array([of for of, _ in atoms]), np.array([where for _, where in atoms])
+        numbers = np.array([of for of, _ in atoms])
+        values = [where for _, where in atoms]
+        forces = np.array([of[3:6] for of in values]) if min(map(len, values)) >= 6 else None
+        yield Frame(numbers, np.array([of[:3] for of in values]), forces)
         at += 2 + n
 
 
 def _atom(line: str, where: str) -> tuple[int, list[float]]:
+    """Return an atom's number and the numbers behind its symbol, up to six."""
     parts = line.split()
-    try:
-        place = [float(part) for part in parts[1:4]]
-    except ValueError:
-        place = []
-    if len(place) != 3:
+    values: list[float] = []
+    for part in parts[1:7]:
+        try:
+            values.append(float(part))
+        except ValueError:
+            break
+    if len(values) < 3:
         raise ValueError(f"{where}: an atom is 'symbol x y z', not {line!r}.")
     symbol = parts[0].capitalize()
     if symbol not in SYMBOLS:
         raise ValueError(
-            f"{where}: element {parts[0]!r} is unknown; known are {', '.join(SYMBOLS)}."
+            f"{where}: element {parts[0]!r} is unknown; known are {_NAMES.replace(' ', ', ')}."
         )
-    return SYMBOLS[symbol], place
+    return SYMBOLS[symbol], values

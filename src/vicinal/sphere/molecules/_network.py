@@ -32,15 +32,17 @@ class ElementLinear(nn.Module):
 
     whitening: Tensor
 
-    def __init__(self, channels: int, type_out: FragmentType) -> None:
+    def __init__(
+        self, channels: int, type_out: FragmentType, n_elements: int = len(ELEMENTS)
+    ) -> None:
         super().__init__()
-        self.type_out = type_out
+        self.type_out, self.n_elements = type_out, n_elements
         spread = 1 / math.sqrt(channels)
         self.weights = nn.ParameterList(
-            nn.Parameter(spread * torch.randn(len(ELEMENTS), channels, t)) for t in type_out.tau
+            nn.Parameter(spread * torch.randn(n_elements, channels, t)) for t in type_out.tau
         )
-        self.bias = nn.Parameter(torch.zeros(len(ELEMENTS), type_out[0]))
-        identity = torch.eye(channels).expand(len(type_out), len(ELEMENTS), -1, -1)
+        self.bias = nn.Parameter(torch.zeros(n_elements, type_out[0]))
+        identity = torch.eye(channels).expand(len(type_out), n_elements, -1, -1)
         self.register_buffer("whitening", identity.clone())
 
     def whiten(self, moments: Tensor) -> None:
@@ -56,7 +58,7 @@ class ElementLinear(nn.Module):
 
     def forward(self, atoms: Atoms) -> Fragments:
         """Return the mixed fragments of every atom."""
-        counts = torch.bincount(atoms.elements, minlength=len(ELEMENTS)).tolist()
+        counts = torch.bincount(atoms.elements, minlength=self.n_elements).tolist()
         mixed = []
         for l, weights in enumerate(self.weights):
             rows = atoms.coefficients[:, l * l : (l + 1) ** 2].split(counts)
@@ -65,20 +67,7 @@ class ElementLinear(nn.Module):
             if l == 0:
                 part = part + self.bias[atoms.elements][:, None]
             mixed.append(part)
-        return expand(mixed, self.type_out)
-
-
-def expand(parts: Sequence[Tensor], kind: FragmentType) -> Fragments:
-    """Return all coefficients, as fragments, of real functions given by (atoms, 2l + 1, τ_l)."""
-    rows = []
-    for l, part in enumerate(parts):
-        real, imaginary = part.permute(2, 1, 0).split([l + 1, l], dim=1)  # (τ, ·, atoms)
-        signs = part.new_tensor([(-1) ** m for m in range(l, 0, -1)])[:, None]
-        nothing = torch.zeros_like(real[:, :1])
-        below = signs * real[:, 1:].flip(1), -signs * imaginary.flip(1)
-        planes = torch.cat([below[0], real, below[1], nothing, imaginary], dim=1)
-        rows.append(planes.flatten(0, 1))
-    return Fragments(kind, torch.cat(rows))
+        return Fragments.from_real_waves(mixed, self.type_out)
 
 
 @saveable
@@ -92,9 +81,10 @@ class MoleculeNet(nn.Module):
     channels : int
         Of the spheres, see `GaussianShells` and `CoulombSpheres`.
     l_max : int
-    hidden : sequence of sequences of int
+    hidden : sequence of types: numbers of degrees, or irreps of O(3)
         The types of the layers. The first is reached by `ElementLinear` where ``mixed``, else by
-        a product as all others.
+        a product as all others. With parities, as in "16x0e+10x1o+8x2e", nothing that a mirror
+        would change is made: a density has (−1)^l.
     mixed : bool
     n_features : int
         What is summed for an atom; 1 is its share of the energy, with no readout behind.
@@ -109,10 +99,11 @@ class MoleculeNet(nn.Module):
         self,
         channels: int,
         l_max: int,
-        hidden: Sequence[Sequence[int]],
+        hidden: Sequence[Sequence[int] | str],
         *,
         mixed: bool = True,
         n_features: int = 1,
+        n_elements: int = len(ELEMENTS),
         widths: Sequence[int] = (128, 128),
         readout: int = 50,
         normalisation: str = "batch",
@@ -132,7 +123,8 @@ class MoleculeNet(nn.Module):
         self.settings = {
             "channels": channels,
             "l_max": l_max,
-            "hidden": [list(of) for of in hidden],
+            "hidden": [of if isinstance(of, str) else list(of) for of in hidden],
+            "n_elements": n_elements,
             "mixed": mixed,
             "n_features": n_features,
             "widths": list(widths),
@@ -140,8 +132,8 @@ class MoleculeNet(nn.Module):
             **chosen,
         }
         types = [FragmentType(of) for of in hidden]
-        first = types.pop(0) if mixed else FragmentType.uniform(channels, l_max)
-        self.mixing = ElementLinear(channels, first) if mixed else None
+        first = types.pop(0).as_real() if mixed else FragmentType.uniform(channels, l_max)
+        self.mixing = ElementLinear(channels, first, n_elements) if mixed else None
         self.atoms = ClebschGordanNet(
             first, types, n_outputs=n_features, width=widths, real=mixed, **chosen
         )
@@ -168,4 +160,4 @@ class MoleculeNet(nn.Module):
             return mixed
         kind = self.atoms.type_in
         parts = [atoms.coefficients[:, l * l : (l + 1) ** 2] for l in range(len(kind))]
-        return expand(parts, kind)
+        return Fragments.from_real_waves(parts).to_full()

@@ -15,8 +15,8 @@ from scipy.spatial.distance import cdist
 from vicinal import __version__
 from vicinal._types import FloatArray, IntArray
 from vicinal.sphere.molecules._composition import Composition
-from vicinal.sphere.molecules._experiment import MoleculeSetting, load_qm7, split_fold
 from vicinal.sphere.molecules._molecules import BOHR, ELEMENTS, Molecules
+from vicinal.sphere.molecules._sources import Energies
 
 CHOOSING = 1500  # molecules to choose the kernel's width and the ridge by, two thirds to fit
 RIDGES = (1e-9, 1e-7, 1e-5)
@@ -171,10 +171,14 @@ RIVALS: dict[str, Callable[[Molecules], Describe]] = {
 
 def run_rivals(
     names: Sequence[str],
-    setting: MoleculeSetting,
+    data: Energies,
+    rows: IntArray,
+    testing: IntArray,
+    fold: int,
+    seed: int,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[RivalOutcome]:
-    """Fit kernel ridge regressions to the training folds of a setting and test them.
+    """Fit kernel ridge regressions to some rows and test them on others.
 
     The composition is fitted first, as for networks. Width and ridge are chosen on a part of the
     training molecules. Memory is the kernel's, 8 n² bytes: 0.3 GB of all training molecules.
@@ -182,29 +186,27 @@ def run_rivals(
     for name in names:
         if name not in RIVALS:
             raise ValueError(f"no rival {name!r}; there are {', '.join(RIVALS)}.")
-    data, folds = load_qm7()
-    training, held_out, testing = split_fold(folds, setting)
-    rows = training if setting.n_train is not None else np.concatenate([held_out, training])
     data = data.rows(np.concatenate([rows, testing]))
-    rows, testing = np.split(np.arange(len(data.energies)), [len(rows)])
-    composition = Composition.fit(data.molecules.rows(rows), data.energies[rows])
+    rows, testing = np.split(np.arange(len(data)), [len(rows)])
+    elements = np.unique(data.molecules.charges[data.molecules.charges > 0]).tolist()
+    composition = Composition.fit(data.molecules.rows(rows), data.energies[rows], elements)
     rest = data.energies - composition.predict(data.molecules)
     outcomes = []
     for name in names:
-        say(f"{name} on fold {setting.fold}")
+        say(f"{name} on fold {fold}")
         began = time.process_time()
         described = RIVALS[name](data.molecules)
         errors = _fit(described, rest, rows, testing) - rest[testing]
         outcomes.append(
             RivalOutcome(
                 name,
-                setting.fold,
+                fold,
                 len(rows),
                 len(testing),
                 float(np.abs(errors).mean()),
                 float(np.sqrt((errors**2).mean())),
                 round(time.process_time() - began, 1),
-                setting.seed,
+                seed,
             )
         )
     return outcomes

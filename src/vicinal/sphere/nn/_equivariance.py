@@ -1,4 +1,4 @@
-"""How far a module is from commuting with rotations."""
+"""How far a module is from commuting with its group."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from vicinal.sphere.harmonic import Fragments, FragmentType, random_rotations
+from vicinal.sphere.harmonic import Fragments, FragmentType
 
 LEAST_INPUTS = 16  # that the spread of outputs is taken over
 
@@ -23,7 +23,8 @@ def equivariance_error(
 ) -> float:
     """Return the largest difference between rotating before and after a module, by its spread.
 
-    max_R ‖M(R f) − R M(f)‖ over Haar-random rotations R, each with a random input f of its own,
+    max_R ‖M(R f) − R M(f)‖ over Haar-random elements R of the group of the type, rotations unless
+    it has another, each with a random input f of its own,
     divided by the spread of the outputs over inputs, the root mean square of ‖M(f) − mean M(f)‖:
     an output that hardly depends on the input must be that much more exact. Where M gives a plain
     tensor, that is taken as invariant: ‖M(R f) − M(f)‖.
@@ -55,7 +56,7 @@ def equivariance_error(
     dtype, device = precision_of(module)
     n_inputs = max(n_rotations, LEAST_INPUTS)
     exact = Fragments.randn(type_in, n_inputs, dtype=torch.float64, generator=generator)
-    rotations = random_rotations(n_inputs, generator).double().to(device)
+    rotations = type_in.group.sample(n_inputs, generator)
     plain = exact.to(dtype).to(device)
     # Rounded once, after the rotation: rounding on the way would be counted as the module's.
     turned = plain.to(torch.float64).rotate(rotations).to(dtype)
@@ -70,7 +71,7 @@ def equivariance_error(
     return worst if worst == worst else float("inf")  # NaN is as wrong as can be
 
 
-def _compare(before: Any, after: Any, rotations: Tensor) -> tuple[Tensor, Tensor]:
+def _compare(before: Any, after: Any, rotations: Any) -> tuple[Tensor, Tensor]:
     """Return ‖M(R f) − R M(f)‖ of every input, and how far the M(f) are spread."""
     if isinstance(after, Fragments):
         after = after.to(torch.float64)

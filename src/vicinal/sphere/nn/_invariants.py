@@ -23,7 +23,7 @@ class Invariants(nn.Module):
     types : sequence of FragmentType
         One for each activation.
     kind : {"scalars", "power", "cross"}
-        "scalars": real and imaginary parts of the fragments of degree 0. "power": these, and
+        "scalars": the fragments of degree 0, real and imaginary parts. "power": these, and
         log(1 + Σ_m |f^m|² / (2l + 1)) of each fragment of a higher degree. "cross": these, and the
         same of each pair of such fragments of one degree, with the sign of Re Σ_m f^m conj(g^m).
 
@@ -40,8 +40,9 @@ class Invariants(nn.Module):
         self.types = tuple(FragmentType(of) for of in types)
         self.kind = kind
         count = {"scalars": lambda t: 0, "power": lambda t: t, "cross": lambda t: t * (t + 1) // 2}
-        higher = sum(count[kind](t) for of in self.types for t in of.tau[1:])
-        self.n_features = 2 * sum(of[0] for of in self.types) + higher
+        higher = sum(count[kind](of[place]) for of in self.types for place in moving(of))
+        still = sum(of.n_planes * of.count(of.group.trivial) for of in self.types)
+        self.n_features = still + higher
         if not self.n_features:
             raise ValueError(f"none of {list(self.types)} has fragments of degree 0.")
 
@@ -66,22 +67,31 @@ class Invariants(nn.Module):
         return f"{len(self.types)} activations, kind={self.kind!r}, n_features={self.n_features}"
 
 
+def moving(kind: FragmentType) -> list[int]:
+    """Return the places of the irreps that something changes: all but the trivial one."""
+    return [at for at, irrep in enumerate(kind.irreps) if irrep != kind.group.trivial]
+
+
 def scalars(fragments: Fragments) -> Tensor:
-    """Return the fragments of degree 0, (batch, 2 τ_0): [channel][re, im]."""
-    return fragments.packed[: 2 * fragments.type[0]].T
+    """Return the fragments that nothing changes (degree 0), (batch, 2 τ_0): [channel][re, im]."""
+    place = fragments.type.place(fragments.type.group.trivial)
+    if place is None:
+        return fragments.packed[:0].T
+    starts = fragments.type.row_starts()
+    return fragments.packed[starts[place] : starts[place + 1]].T
 
 
 def _mean_powers(fragments: Fragments) -> Tensor:
     """Return Σ_m |f^m|² / (2l + 1) of each fragment of degree 1 and more, (batch, n)."""
-    sizes = [2 * l + 1 for l, t in enumerate(fragments.type.tau) if l for _ in range(t)]
-    power = fragments.power_spectrum()[:, fragments.type[0] :]
-    return power / power.new_tensor(sizes)
+    planes, dims = fragments.all_planes(), fragments.type.dims
+    powers = [planes[at].square().sum(dim=(1, 2)) / dims[at] for at in moving(fragments.type)]
+    return torch.cat([fragments.packed[:0], *powers]).T
 
 
 def _mean_products(fragments: Fragments) -> Tensor:
     """Return Re Σ_m f^m conj(g^m) / (2l + 1) of pairs of one degree, 1 and more, (batch, n)."""
-    tau = fragments.type.tau
-    counts = [t * (t + 1) // 2 for t in tau]
-    sizes = [2 * l + 1 for l, n in enumerate(counts) if l for _ in range(n)]
-    products = fragments.cross_spectrum()[:, counts[0] :]
-    return products / products.new_tensor(sizes)
+    kind = fragments.type
+    counts = [t * (t + 1) // 2 for t in kind.tau]
+    parts = fragments.cross_spectrum().split(counts, dim=1)
+    products = [parts[at] / kind.dims[at] for at in moving(kind)]
+    return torch.cat([fragments.packed[:0].T, *products], dim=1)

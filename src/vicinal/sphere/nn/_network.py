@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from vicinal.sphere.groups import SO3
 from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
 from vicinal.sphere.nn._files import saveable
 from vicinal.sphere.nn._head import make_head
@@ -39,8 +41,10 @@ class ClebschGordanNet(nn.Module):
     n_layers : int, optional
         How many Clebsch–Gordan layers; not needed where ``hidden`` lists them.
     n_outputs : int, default=10
-    pairs : {"ordered", "unordered", "channelwise"}, default="ordered"
+    pairs : {"ordered", "unordered", "channelwise", "grid"}, default="ordered"
         Which fragments meet in a product, see `ClebschGordanLayer`.
+    grid : mapping, optional
+        What products on a grid take: rank, odd, filters, support.
     normalisation : {"both", "batch", "sample", "none"}, default="both"
         After every layer: `CovariantBatchNorm`, `SampleNorm`, or one after the other. Without the
         second the norms of single samples spread over orders of magnitude with depth.
@@ -49,7 +53,8 @@ class ClebschGordanNet(nn.Module):
     residual : bool, default=False
         Add each layer's input to its output.
     real : bool, default=False
-        Real weights, which keep the symmetry of real signals.
+        Real weights, which keep the symmetry of real signals: then m ≥ 0 is all that is kept, and
+        the network costs half. Of complex signals it sees the real part.
     width : int or sequence of int, default=256
         Of the head's hidden layers.
     activation : {"relu", "silu"}, default="relu"
@@ -75,6 +80,7 @@ class ClebschGordanNet(nn.Module):
         n_outputs: int = 10,
         *,
         pairs: str = "ordered",
+        grid: Mapping[str, Any] | None = None,
         normalisation: str = "both",
         invariants: str = "scalars",
         residual: bool = False,
@@ -87,12 +93,15 @@ class ClebschGordanNet(nn.Module):
         super().__init__()
         widths = (width,) if isinstance(width, int) else tuple(width)
         self.type_in = FragmentType(type_in)
-        self.types = (self.type_in, *_list_types(hidden, n_layers))
+        real = real or self.type_in.real
+        types = (self.type_in, *_list_types(hidden, n_layers))
+        self.types = tuple(of.as_real() for of in types) if real else types
         self.settings = {
-            "type_in": list(self.type_in.tau),
-            "hidden": [list(of.tau) for of in self.types[1:]],
+            "type_in": _plain(self.type_in),
+            "hidden": [_plain(of) for of in self.types[1:]],
             "n_outputs": n_outputs,
             "pairs": pairs,
+            "grid": None if grid is None else dict(grid),
             "normalisation": normalisation,
             "invariants": invariants,
             "residual": residual,
@@ -101,10 +110,16 @@ class ClebschGordanNet(nn.Module):
             "activation": activation,
             "dropout": dropout,
         }
-        self.input_norm = _make_norm(self.type_in, normalisation)
+        self.input_norm = _make_norm(self.types[0], normalisation)
         self.layers = nn.ModuleList(
             ClebschGordanLayer(
-                before, after, pairs=pairs, residual=residual, real=real, backend=backend
+                before,
+                after,
+                pairs=pairs,
+                residual=residual,
+                real=real,
+                backend=backend,
+                **(grid or {}),
             )
             for before, after in zip(self.types[:-1], self.types[1:], strict=True)
         )
@@ -116,7 +131,13 @@ class ClebschGordanNet(nn.Module):
 
     @classmethod
     def for_mnist(
-        cls, *, l_max: int = 8, n_layers: int = 5, n_outputs: int = 10, backend: str = "auto"
+        cls,
+        *,
+        l_max: int = 8,
+        n_layers: int = 5,
+        n_outputs: int = 10,
+        normalisation: str = "both",
+        backend: str = "auto",
     ) -> ClebschGordanNet:
         """Return the published network for spherical digits: τ_l = ⌈12 / √(2l + 1)⌉, 5 layers.
 
@@ -124,16 +145,23 @@ class ClebschGordanNet(nn.Module):
         """
         hidden = FragmentType(math.ceil(12 / math.sqrt(2 * l + 1)) for l in range(l_max + 1))
         type_in = FragmentType.uniform(1, l_max)
-        return cls(type_in, hidden, n_layers, n_outputs, backend=backend)
+        return cls(
+            type_in, hidden, n_layers, n_outputs, normalisation=normalisation, backend=backend
+        )
 
     def activations(self, fragments: Fragments) -> Iterator[Fragments]:
         """Yield the normalised input and the output of every layer."""
-        check_input("ClebschGordanNet", self.type_in, fragments)
-        fragments = self.input_norm(fragments)
+        check_input("ClebschGordanNet", self._expected(fragments), fragments)
+        fragments = self.input_norm(fragments.to_real() if self.types[0].real else fragments)
         yield fragments
         for layer, norm in zip(self.layers, self.norms, strict=True):
             fragments = norm(layer(fragments))
             yield fragments
+
+    def _expected(self, fragments: object) -> FragmentType:
+        """Return the type to be given: a real network takes real fragments as well."""
+        given = isinstance(fragments, Fragments) and fragments.type.real
+        return self.types[0] if given and self.types[0].real else self.type_in
 
     def embed(self, fragments: Fragments) -> Tensor:
         """Return the invariants of all layers, (batch, n_features), as exact as the scores."""
@@ -158,7 +186,8 @@ class ClebschGordanNet(nn.Module):
         if self.training or fragments.dtype != torch.float32:
             features: Tensor = self.invariants(tuple(self.activations(fragments)))
             return self.head(features) if scores else features
-        check_input("ClebschGordanNet", self.type_in, fragments, next(self.parameters()))
+        expected = self._expected(fragments)
+        check_input("ClebschGordanNet", expected, fragments, next(self.parameters()))
         state = {name: value.double() for name, value in _floating_state(self)}
         exact = (fragments.to(torch.float64),)
         answer: Tensor = functional_call(self, state, exact, {"scores": scores})
@@ -169,6 +198,11 @@ def _floating_state(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
     for name, value in (*module.named_parameters(), *module.named_buffers()):
         if value.is_floating_point():
             yield name, value
+
+
+def _plain(kind: FragmentType) -> list[int] | str:
+    """Return what a file says of a type: the numbers of degrees, or irreps of another group."""
+    return list(kind.tau) if kind.group == SO3() else kind.to_irreps()
 
 
 def _list_types(

@@ -48,8 +48,9 @@ class CovariantBatchNorm(nn.Module):
         self.type_in = self.type_out = FragmentType(fragment_type)
         self.momentum, self.eps = momentum, eps
         self.register_buffer("running_variance", torch.ones(self.type_in.n_channels))
-        entries = [2 * l + 1 for l, t in enumerate(self.type_in.tau) for _ in range(t)]
-        rows = torch.tensor(entries).mul(2)
+        dims = zip(self.type_in.dims, self.type_in.tau, strict=True)
+        entries = [dim for dim, t in dims for _ in range(t)]
+        rows = torch.tensor(entries).mul(self.type_in.n_planes)
         channels = torch.arange(len(entries)).repeat_interleave(rows)
         self.register_buffer("entries", torch.tensor(entries).float(), persistent=False)
         self.register_buffer("channel_of_row", channels, persistent=False)
@@ -102,13 +103,13 @@ class SampleNorm(nn.Module):
         super().__init__()
         self.type_in = self.type_out = FragmentType(fragment_type)
         self.eps = eps
-        tau = self.type_in.tau
+        tau, dims = self.type_in.tau, self.type_in.dims
         degrees = torch.arange(len(tau)).repeat_interleave(
-            torch.tensor([2 * t * (2 * l + 1) for l, t in enumerate(tau)])
+            torch.tensor([self.type_in.n_planes * t * d for t, d in zip(tau, dims, strict=True)])
         )
         # Whole numbers, so that nothing is rounded when the module's precision changes.
         members = torch.nn.functional.one_hot(degrees, len(tau)).T.float()
-        entries = torch.tensor([max(1, t * (2 * l + 1)) for l, t in enumerate(tau)])
+        entries = torch.tensor([max(1, t * dim) for t, dim in zip(tau, dims, strict=True)])
         self.register_buffer("members", members, persistent=False)
         self.register_buffer("entries", entries.float()[:, None], persistent=False)
         self.register_buffer("degree_of_row", degrees, persistent=False)

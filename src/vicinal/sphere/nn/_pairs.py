@@ -16,26 +16,30 @@ PAIRS = ("ordered", "unordered", "channelwise")
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """All products of fragments of degree l1 with fragments of degree l2 ≤ l1.
+    """All products of fragments of one irrep with fragments of another, not behind it.
 
     Attributes
     ----------
-    l1, l2 : int
+    first, second : int
+        Their places in the input's type; ``second`` ≤ ``first``.
     columns : int ndarray of shape (n, 2)
-        The channels (i, j) that meet. Where l1 = l2, only i ≤ j, those with i = j last: their
-        products of odd degree are zero.
-    degrees : tuple of int
-        The degrees l that the products are projected on.
+        The channels (i, j) that meet. Where both are the same irrep, only i ≤ j, those with i = j
+        last: their antisymmetric products (of odd degree) are zero.
+    outputs : tuple of int
+        The places in the output's type of what the products are projected on, by rising degree.
+    copies : tuple of int
+        Which of several equal parts of the product each of these is; 0 for rotations.
     n_used : tuple of int
-        How many of the columns, from the first on, each of these degrees uses.
+        How many of the columns, from the first on, each of these uses.
     starts : tuple of int
-        Where the folded weights (n_used, τ_l) of each degree begin.
+        Where the folded weights (n_used, τ) of each begin.
     """
 
-    l1: int
-    l2: int
+    first: int
+    second: int
     columns: IntArray
-    degrees: tuple[int, ...]
+    outputs: tuple[int, ...]
+    copies: tuple[int, ...]
     n_used: tuple[int, ...]
     starts: tuple[int, ...]
 
@@ -46,8 +50,8 @@ class Pairing:
 
     A *weight* is what is learned: one complex number for each output degree l, product column
     (l1, l2, i, j) and output channel c, in that order. Swapping the factors of a product only
-    changes its sign by (−1)^(l1+l2−l), so weights of swapped columns are *folded* into one, and
-    each product is made once: V = W[first] + sign · W[second].
+    changes its sign, by (−1)^(l1+l2−l) for rotations, so weights of swapped columns are *folded*
+    into one, and each product is made once: V = W[first] + sign · W[second].
 
     Attributes
     ----------
@@ -61,7 +65,7 @@ class Pairing:
     sign : ndarray of shape (n_folded,), −1, 0 or 1
         0 where no second weight is folded in.
     odd : bool ndarray of shape (n_folded,)
-        Whether l1 + l2 − l is odd.
+        Whether swapping the factors changes the sign: l1 + l2 − l is odd.
     """
 
     type_in: FragmentType
@@ -94,62 +98,60 @@ def make_pairing(type_in: FragmentType, type_out: FragmentType, pairs: str) -> P
     """
     if pairs not in PAIRS:
         raise ValueError(f"pairs must be one of {', '.join(PAIRS)}, got {pairs!r}.")
-    chosen = _choose(type_in, type_out, pairs)
+    chosen = _choose(type_in, type_out)
     blocks = _make_blocks(type_in, type_out, chosen, pairs)
-    reached = {l for block in blocks for l in block.degrees}
-    missing = [l for l, t in enumerate(type_out.tau) if t and l not in reached]
-    if missing:
-        raise ValueError(
-            f"no product ({pairs} pairs) of fragments of {type_in} has degree {missing[0]}, "
-            f"which {type_out} asks for."
-        )
+    reached = {place for block in blocks for place in block.outputs}
+    for place, (irrep, t) in enumerate(zip(type_out.irreps, type_out.tau, strict=True)):
+        if t and place not in reached:
+            raise ValueError(
+                f"no product ({pairs} pairs) of fragments of {type_in} has degree {irrep}, "
+                f"which {type_out} asks for."
+            )
     places, fan_in, weight_starts = _place_weights(type_in, type_out, chosen, blocks, pairs)
     tables = [
-        _fold(type_in, type_out, block, l, n, places, pairs == "ordered")
+        _fold(type_in, type_out, block, at, chosen, places, pairs == "ordered")
         for block in blocks
-        for l, n in zip(block.degrees, block.n_used, strict=True)
+        for at in range(len(block.outputs))
     ]
     first, second, sign, odd = (np.concatenate(table) for table in zip(*tables, strict=True))
     return Pairing(type_in, type_out, blocks, fan_in, weight_starts, first, second, sign, odd)
 
 
-def degrees_between(l1: int, l2: int, l_max: int) -> range:
-    """Return the degrees of products: |l1 − l2| ≤ l ≤ min(l1 + l2, L)."""
-    return range(abs(l1 - l2), min(l1 + l2, l_max) + 1)
+# From two places of the input's type to (place in the output's, copy) and the sign of swapping.
+Chosen = dict[tuple[int, int], dict[tuple[int, int], int]]
 
 
-def _choose(
-    type_in: FragmentType, type_out: FragmentType, pairs: str
-) -> dict[tuple[int, int], tuple[int, ...]]:
-    """Return the output degrees of each pair of degrees (l1, l2 ≤ l1) that is used."""
-    present = [l for l, t in enumerate(type_in.tau) if t]
-    chosen = {}
-    for l1 in present:
-        for l2 in (l for l in present if l <= l1):
-            degrees = degrees_between(l1, l2, type_out.l_max)
-            chosen[l1, l2] = tuple(l for l in degrees if type_out[l])
-    return {pair: degrees for pair, degrees in chosen.items() if degrees}
+def _choose(type_in: FragmentType, type_out: FragmentType) -> Chosen:
+    """Return the outputs of each pair of irreps that is used, the second not behind the first."""
+    present = [place for place, t in enumerate(type_in.tau) if t]
+    chosen: Chosen = {}
+    for first in present:
+        for second in (place for place in present if place <= first):
+            paths = type_in.group.paths(type_in.irreps[first], type_in.irreps[second])
+            for path in paths:
+                place = type_out.place(path.irrep)
+                if place is not None and type_out[place]:
+                    chosen.setdefault((first, second), {})[place, path.copy] = path.sign
+    return chosen
 
 
 def _make_blocks(
-    type_in: FragmentType,
-    type_out: FragmentType,
-    chosen: dict[tuple[int, int], tuple[int, ...]],
-    pairs: str,
+    type_in: FragmentType, type_out: FragmentType, chosen: Chosen, pairs: str
 ) -> tuple[Block, ...]:
     blocks = []
     start = 0
-    for (l1, l2), degrees in chosen.items():
-        columns = _columns(type_in[l1], type_in[l2], l1 == l2, pairs == "channelwise")
-        distinct = int((columns[:, 0] != columns[:, 1]).sum()) if l1 == l2 else len(columns)
-        used = {l: distinct if l1 == l2 and l % 2 else len(columns) for l in degrees}
-        used = {l: n for l, n in used.items() if n}
+    for (a, b), outputs in chosen.items():
+        columns = _columns(type_in[a], type_in[b], a == b, pairs == "channelwise")
+        distinct = int((columns[:, 0] != columns[:, 1]).sum()) if a == b else len(columns)
+        used = {of: distinct if sign < 0 else len(columns) for of, sign in outputs.items()}
+        used = {of: n for of, n in used.items() if n}
         if not used:
             continue
-        sizes = [n * type_out[l] for l, n in used.items()]
+        sizes = [n * type_out[place] for (place, _), n in used.items()]
         starts = list(accumulate(sizes, initial=start))
         start = starts.pop()
-        blocks.append(Block(l1, l2, columns, tuple(used), tuple(used.values()), tuple(starts)))
+        places, copies = zip(*used, strict=True)
+        blocks.append(Block(a, b, columns, places, copies, tuple(used.values()), tuple(starts)))
     return tuple(blocks)
 
 
@@ -167,29 +169,30 @@ def _columns(n_first: int, n_second: int, same: bool, channelwise: bool) -> IntA
 def _place_weights(
     type_in: FragmentType,
     type_out: FragmentType,
-    chosen: dict[tuple[int, int], tuple[int, ...]],
+    chosen: Chosen,
     blocks: tuple[Block, ...],
     pairs: str,
-) -> tuple[dict[tuple[int, int, int], int], tuple[int, ...], tuple[int, ...]]:
-    """Return where the weights of each (l, l1, l2) begin, the fan-in and the start of each degree.
+) -> tuple[dict[tuple[int, int, int, int], int], tuple[int, ...], tuple[int, ...]]:
+    """Return where the weights of each product begin, the fan-in and the start of each output.
 
     Ordered pairs have weights for all columns, as published, even where products are zero.
     """
     used = {
-        (l, block.l1, block.l2): n
+        (*of, block.first, block.second): n
         for block in blocks
-        for l, n in zip(block.degrees, block.n_used, strict=True)
+        for *of, n in zip(block.outputs, block.copies, block.n_used, strict=True)
     }
-    places: dict[tuple[int, int, int], int] = {}
+    places: dict[tuple[int, int, int, int], int] = {}
     fan_in, starts = [], [0]
-    for l, channels in enumerate(type_out.tau):
+    for place, channels in enumerate(type_out.tau):
         columns = 0
-        for l1, l2 in (pair for pair, degrees in chosen.items() if l in degrees):
-            orders = [(l1, l2)] if l1 == l2 or pairs != "ordered" else [(l1, l2), (l2, l1)]
-            for order in orders:
-                places[l, *order] = starts[-1] + columns * channels
-                every = type_in[l1] * type_in[l2]
-                columns += every if pairs == "ordered" else used.get((l, l1, l2), 0)
+        for (a, b), outputs in chosen.items():
+            for copy in (copy for at, copy in outputs if at == place):
+                orders = [(a, b)] if a == b or pairs != "ordered" else [(a, b), (b, a)]
+                for order in orders:
+                    places[place, copy, *order] = starts[-1] + columns * channels
+                    every = type_in[a] * type_in[b]
+                    columns += every if pairs == "ordered" else used.get((place, copy, a, b), 0)
         fan_in.append(columns)
         starts.append(starts[-1] + columns * channels)
     return places, tuple(fan_in), tuple(starts)
@@ -199,21 +202,22 @@ def _fold(
     type_in: FragmentType,
     type_out: FragmentType,
     block: Block,
-    l: int,
-    n_used: int,
-    places: dict[tuple[int, int, int], int],
+    at: int,
+    chosen: Chosen,
+    places: dict[tuple[int, int, int, int], int],
     ordered: bool,
 ) -> tuple[IntArray, IntArray, IntArray, np.ndarray]:
-    """Return (first, second, sign, odd) of the folded weights of one block and degree."""
-    l1, l2 = block.l1, block.l2
-    channels = np.arange(type_out[l])
-    odd = np.full(n_used * len(channels), (l1 + l2 - l) % 2 == 1)
+    """Return (first, second, sign, odd) of the folded weights of one output of a block."""
+    a, b, of = block.first, block.second, (block.outputs[at], block.copies[at])
+    n_used, swapped = block.n_used[at], chosen[a, b][of]
+    channels = np.arange(type_out[of[0]])
+    odd = np.full(n_used * len(channels), swapped < 0)
     if not ordered:
-        first = places[l, l1, l2] + np.arange(n_used * len(channels))
+        first = places[*of, a, b] + np.arange(n_used * len(channels))
         return first, first, np.zeros_like(first), odd
     i, j = block.columns[:n_used].T
-    first = places[l, l1, l2] + ((i * type_in[l2] + j) * len(channels))[:, None] + channels
-    second = places[l, l2, l1] + ((j * type_in[l1] + i) * len(channels))[:, None] + channels
-    sign = np.full(len(i), -1 if (l1 + l2 - l) % 2 else 1)
-    sign[(i == j) & (l1 == l2)] = 0
+    first = places[*of, a, b] + ((i * type_in[b] + j) * len(channels))[:, None] + channels
+    second = places[*of, b, a] + ((j * type_in[a] + i) * len(channels))[:, None] + channels
+    sign = np.full(len(i), swapped)
+    sign[(i == j) & (a == b)] = 0
     return first.ravel(), second.ravel(), np.repeat(sign, len(channels)), odd

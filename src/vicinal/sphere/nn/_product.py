@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
 from vicinal.sphere.nn import _product_torch
-from vicinal.sphere.nn._linear import CovariantLinear
+from vicinal.sphere.nn._grid_product import GridProduct
+from vicinal.sphere.nn._linear import CovariantLinear, check_groups
 from vicinal.sphere.nn._pairs import Pairing, make_pairing
 
 BACKENDS = ("auto", "numba", "torch")
@@ -31,15 +32,20 @@ class ClebschGordanLayer(nn.Module):
         Which fragments meet. "ordered" has a weight for each pair in either order, as published;
         swapping the factors only changes the sign by (−1)^(l1+l2−l), so the two weights are added
         before the product and it costs what "unordered" costs, which has one weight for both.
-        "channelwise" multiplies channel i with channel i only.
+        "channelwise" multiplies channel i with channel i only. "grid" makes ``rank`` products of
+        mixed channels on a grid, see `GridProduct`: for degrees from some 16 on.
+    rank, odd, filters, support
+        Of products on a grid.
     residual : bool
         Add the input to the output: as it is where both types are equal, else through a
         CovariantLinear on the degrees they share.
     real : bool
         Real weights, and a factor i where l1 + l2 − l is odd: keeps f_l^{−m} = (−1)^m conj f_l^m.
+        So they are where the types are of real functions, which costs half.
     backend : {"auto", "numba", "torch"}
         "numba": compiled kernels for the CPU; "torch": plain operations, any device; "auto":
-        "numba" on the CPU, else "torch". Both give the same numbers to rounding.
+        "numba" on the CPU for SO(3) and O(3), else "torch". Both give the same numbers to
+        rounding.
 
     Attributes
     ----------
@@ -51,7 +57,7 @@ class ClebschGordanLayer(nn.Module):
     >>> from vicinal.sphere import ClebschGordanLayer, Fragments, FragmentType
     >>> layer = ClebschGordanLayer(FragmentType([4, 3, 2]), FragmentType([5, 2]))
     >>> layer(Fragments.randn(layer.type_in, batch=6))
-    Fragments(5x0e+2x1e, batch=6, float32, requires_grad)
+    Fragments(5x0+2x1, batch=6, float32, requires_grad)
     """
 
     def __init__(
@@ -63,28 +69,55 @@ class ClebschGordanLayer(nn.Module):
         residual: bool = False,
         real: bool = False,
         backend: str = "auto",
+        rank: int | None = None,
+        odd: bool = False,
+        filters: str = "free",
+        support: float | None = None,
     ) -> None:
         super().__init__()
         if backend not in BACKENDS:
             raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}.")
         self.type_in, self.type_out = FragmentType(type_in), FragmentType(type_out)
+        real = real or self.type_in.real
         self.pairs, self.residual, self.real, self.backend = pairs, residual, real, backend
+        check_groups(self.type_in, self.type_out, real=real)
+        self.skip = _make_skip(self.type_in, self.type_out, real) if residual else None
+        self.on_grid: GridProduct | None = None
+        if pairs == "grid":
+            if rank is None:
+                raise ValueError("pairs='grid' needs a rank: how many products are made.")
+            self.on_grid = GridProduct(
+                self.type_in, self.type_out, rank=rank, odd=odd, filters=filters, support=support
+            )
+            return
+        if rank is not None or odd or filters != "free" or support is not None:
+            raise ValueError(f"rank, odd, filters and support are for pairs='grid', not {pairs!r}.")
         self.pairing: Pairing = make_pairing(self.type_in, self.type_out, pairs)
         shape = (self.pairing.n_weights,) if real else (self.pairing.n_weights, 2)
         self.weight = nn.Parameter(torch.empty(shape))
-        self.skip = _make_skip(self.type_in, self.type_out, real) if residual else None
+        self._by_degrees = has_degrees(self.type_in)
+        if backend == "numba" and not self._by_degrees:
+            raise ValueError(
+                f"the numba backend is for SO3 and O3, not {self.type_in.group}: use 'auto'."
+            )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw weights W ~ N(0, 1 / (2 fan-in)) for each part, so that variances add up to one."""
+        if self.on_grid is not None:
+            self.on_grid.reset_parameters()
+        else:
+            self._draw_weights()
+        if isinstance(self.skip, CovariantLinear):
+            self.skip.reset_parameters()
+
+    def _draw_weights(self) -> None:
         starts = self.pairing.weight_starts
         with torch.no_grad():
             for l, fan_in in enumerate(self.pairing.fan_in):
                 part = self.weight[starts[l] : starts[l + 1]]
                 if len(part):
                     part.normal_(0, 1 / math.sqrt((1 if self.real else 2) * fan_in))
-        if isinstance(self.skip, CovariantLinear):
-            self.skip.reset_parameters()
 
     def weight_matrix(self, l: int) -> Tensor:
         """Return W_l, complex (fan-in, τ_l); rows run over [l1, l2][i][j]."""
@@ -96,12 +129,12 @@ class ClebschGordanLayer(nn.Module):
 
     def forward(self, fragments: Fragments) -> Fragments:
         """Return the mixed products of the fragments, plus the input where ``residual``."""
-        check_input("ClebschGordanLayer", self.type_in, fragments, self.weight)
+        check_input("ClebschGordanLayer", self.type_in, fragments, next(self.parameters()))
         # A compiled graph calls the product as it is; importing the compiler costs a second and a
         # half, so that is left to those who use it.
-        multiply = self._multiply
+        multiply = self._multiply if self.on_grid is None else self.on_grid
         if torch.compiler.is_compiling():
-            multiply = torch.compiler.disable(self._multiply)
+            multiply = torch.compiler.disable(multiply)
         mixed = multiply(fragments)
         return mixed if self.skip is None else mixed + _skip(self.skip, fragments, self.type_out)
 
@@ -112,7 +145,7 @@ class ClebschGordanLayer(nn.Module):
                 f"the numba backend runs on the CPU, the fragments are on {fragments.device}: "
                 "use backend='auto'."
             )
-        if self.backend == "torch" or not on_cpu:
+        if self.backend == "torch" or not on_cpu or not self._by_degrees:
             folded = fold(self.weight, self.pairing)
             return _product_torch.multiply_and_mix(fragments, folded, self.pairing)
         from vicinal.sphere.nn import _product_numba  # slow to import, and may not be needed
@@ -139,14 +172,20 @@ def fold(weight: Tensor, pairing: Pairing) -> Tensor:
     return torch.stack([torch.where(odd, zero, folded), torch.where(odd, folded, zero)], dim=-1)
 
 
+def has_degrees(kind: FragmentType) -> bool:
+    """Tell whether rotations act on all fragments of a type by Wigner matrices."""
+    return all(kind.group.degree(irrep) is not None for irrep in kind.irreps)
+
+
 def _make_skip(type_in: FragmentType, type_out: FragmentType, real: bool) -> nn.Module:
     if type_in == type_out:
         return nn.Identity()
-    known = [type_in[l] if l <= type_in.l_max else 0 for l in range(len(type_out))]
-    shared = [t if n else 0 for t, n in zip(type_out.tau, known, strict=True)]
-    if not any(shared):
+    pairs = zip(type_out.irreps, type_out.tau, strict=True)
+    shared = {irrep: t if type_in.count(irrep) else 0 for irrep, t in pairs}
+    if not any(shared.values()):
         raise ValueError(f"no residual from {type_in} to {type_out}: they share no degree.")
-    return CovariantLinear(type_in, FragmentType(shared), real=real)
+    shared_type = FragmentType(shared, type_out.group, real=type_out.real)
+    return CovariantLinear(type_in, shared_type, real=real)
 
 
 def _skip(skip: nn.Module, fragments: Fragments, type_out: FragmentType) -> Fragments:
@@ -156,9 +195,9 @@ def _skip(skip: nn.Module, fragments: Fragments, type_out: FragmentType) -> Frag
         return carried
     batch = fragments.batch_size
     parts = [
-        carried.planes(l).reshape(-1, batch)
-        if carried.type[l]
-        else carried.packed.new_zeros(2 * t * (2 * l + 1), batch)
-        for l, t in enumerate(type_out.tau)
+        planes.reshape(-1, batch)
+        if len(planes)
+        else carried.packed.new_zeros(type_out.n_planes * t * dim, batch)
+        for planes, t, dim in zip(carried.all_planes(), type_out.tau, type_out.dims, strict=True)
     ]
     return Fragments(type_out, torch.cat(parts))

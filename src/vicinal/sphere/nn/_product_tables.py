@@ -12,8 +12,9 @@ import numpy as np
 from vicinal._kernels import _clebsch_gordan as kernels
 from vicinal._kernels._clebsch_gordan import Scratch, Tables
 from vicinal._kernels._tiles import ROW_BYTES, TILE_WIDTH
-from vicinal._types import AnyArray, FloatArray
-from vicinal.sphere.harmonic import clebsch_gordan
+from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal.sphere.groups import clebsch_gordan
+from vicinal.sphere.harmonic import FragmentType
 from vicinal.sphere.nn._pairs import Block, Pairing
 
 # Columns of a block are worked on together as long as their projections fit in a cache.
@@ -25,22 +26,24 @@ _of_this_thread = threading.local()
 @cache
 def make_tables(pairing: Pairing, dtype: np.dtype[Any]) -> Tables:
     """Return the arrays that tell the kernel what to multiply."""
-    rows_in, rows_out = pairing.type_in.row_starts(), pairing.type_out.row_starts()
+    rows_in, rows_out = (_full(of).row_starts() for of in (pairing.type_in, pairing.type_out))
     blocks: list[tuple[int, ...]] = []
     degrees: list[tuple[int, ...]] = []
     columns: list[list[int]] = []
     coefficients: list[FloatArray] = []
     for block in pairing.blocks:
         orders = len(coefficients)
-        coefficients += _coefficients(block)
-        for low, high in _parts(block):
-            places = (rows_in[block.l1], rows_in[block.l2], high - low, len(columns))
-            blocks.append((block.l1, block.l2, *places, len(block.degrees), len(degrees), orders))
+        l1, l2, projected = _degrees(pairing, block)
+        coefficients += _coefficients(l1, l2, projected)
+        for low, high in _parts(len(block.columns), projected):
+            places = (rows_in[block.first], rows_in[block.second], high - low, len(columns))
+            blocks.append((l1, l2, *places, len(projected), len(degrees), orders))
             columns += block.columns[low:high].tolist()
-            for l, n, start in zip(block.degrees, block.n_used, block.starts, strict=True):
-                channels = pairing.type_out[l]
+            outputs = zip(projected, block.outputs, block.n_used, block.starts, strict=True)
+            for l, place, n, start in outputs:
+                channels = pairing.type_out[place]
                 used = min(max(n - low, 0), high - low)
-                degrees.append((l, used, start + low * channels, rows_out[l], channels))
+                degrees.append((l, used, start + low * channels, rows_out[place], channels))
     starts = np.cumsum([0, *map(len, coefficients)])
     return Tables(
         blocks=np.array(blocks, dtype=np.int64),
@@ -48,25 +51,55 @@ def make_tables(pairing: Pairing, dtype: np.dtype[Any]) -> Tables:
         columns=np.array(columns, dtype=np.int64),
         starts=starts.astype(np.int64),
         coefficients=np.concatenate(coefficients).astype(dtype),
+        spread_in=_spread(pairing.type_in),
+        spread_out=_spread(pairing.type_out),
     )
 
 
-def _coefficients(block: Block) -> list[FloatArray]:
+def _full(kind: FragmentType) -> FragmentType:
+    """Return the type in which the kernel works: all m."""
+    return kind.as_complex() if kind.real else kind
+
+
+def _spread(kind: FragmentType) -> IntArray:
+    """Return degree, first row among all m and first row of m ≥ 0 of each channel, if real."""
+    rows = [
+        (dim // 2, full + 2 * dim * channel, half + dim * channel)
+        for dim, t, full, half in zip(
+            kind.dims, kind.tau, _full(kind).row_starts(), kind.row_starts(), strict=False
+        )
+        for channel in range(t)
+    ]
+    return np.array(rows if kind.real else [], np.int64).reshape(-1, 3)
+
+
+def _degrees(pairing: Pairing, block: Block) -> tuple[int, int, list[int]]:
+    """Return the degrees of a block's factors and, rising, of what they are projected on."""
+
+    def degree(kind: FragmentType, place: int) -> int:
+        l = kind.group.degree(kind.irreps[place])
+        if l is None:
+            raise ValueError(f"the compiled kernel multiplies by degrees, not irreps of {kind}.")
+        return l
+
+    projected = [degree(pairing.type_out, place) for place in block.outputs]
+    return degree(pairing.type_in, block.first), degree(pairing.type_in, block.second), projected
+
+
+def _coefficients(l1: int, l2: int, degrees: list[int]) -> list[FloatArray]:
     """Return, for each order m, the coefficients of the degrees with l ≥ |m|, row by row."""
-    l1, l2, top = block.l1, block.l2, block.degrees[-1]
-    tables = {l: clebsch_gordan(l1, l2, l).numpy() for l in block.degrees}
-    found = []
-    for m in range(-top, top + 1):
+    tables = {l: clebsch_gordan(l1, l2, l).numpy() for l in degrees}
+    orders = []
+    for m in range(-degrees[-1], degrees[-1] + 1):
         m1 = np.arange(max(-l1, m - l2), min(l1, m + l2) + 1)
         rows = [t[m1 + l1, m - m1 + l2, m + l] for l, t in tables.items() if l >= abs(m)]
-        found.append(np.concatenate(rows))
-    return found
+        orders.append(np.concatenate(rows))
+    return orders
 
 
-def _parts(block: Block) -> list[tuple[int, int]]:
+def _parts(n: int, degrees: list[int]) -> list[tuple[int, int]]:
     """Return ranges of columns whose projections fit in a cache."""
-    n = len(block.columns)
-    one = 2 * ROW_BYTES * len(block.degrees) * (2 * block.degrees[-1] + 1)
+    one = 2 * ROW_BYTES * len(degrees) * (2 * degrees[-1] + 1)
     at_once = max(2, MOST_PROJECTED_BYTES // one)
     return [(low, min(low + at_once, n)) for low in range(0, n, at_once)]
 
@@ -88,9 +121,9 @@ def _scratch_sizes(pairing: Pairing, dtype: np.dtype[Any], backward: bool) -> li
     orders = 2 * tables.degrees[last, kernels.DEGREE] + 1
     projected = width * blocks[:, kernels.N_DEGREES]
     return [
-        pairing.type_in.n_rows,
-        pairing.type_in.n_rows if backward else 0,
-        pairing.type_out.n_rows,
+        _full(pairing.type_in).n_rows,
+        _full(pairing.type_in).n_rows if backward else 0,
+        _full(pairing.type_out).n_rows,
         int((width * (2 * blocks[:, kernels.L2] + 1)).max()),
         int((projected * (orders if backward else 1)).max()),
         int(projected.max()) if backward else 0,

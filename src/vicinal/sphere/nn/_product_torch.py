@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from vicinal.sphere.harmonic import Fragments, clebsch_gordan
+from vicinal.sphere.harmonic import Fragments
 from vicinal.sphere.nn._linear import real_matrix
 from vicinal.sphere.nn._pairs import Block, Pairing
 
@@ -26,19 +27,24 @@ def multiply_and_mix(fragments: Fragments, folded: Tensor, pairing: Pairing) -> 
         Folded weights, real and imaginary parts.
     pairing : Pairing
     """
+    if fragments.type.real:  # readable, not quick: all m are made and half of them dropped
+        full = complex_pairing(pairing)
+        return multiply_and_mix(fragments.to_full(), folded, full).to_real()
     batch, planes = fragments.batch_size, fragments.all_planes()
+    kind = pairing.type_out
     sums = [
-        fragments.packed.new_zeros(2 * t, (2 * l + 1) * batch)
-        for l, t in enumerate(pairing.type_out.tau)
+        fragments.packed.new_zeros(2 * t, dim * batch)
+        for t, dim in zip(kind.tau, kind.dims, strict=True)
     ]
     for block in pairing.blocks:
-        first, second = planes[block.l1], planes[block.l2]
+        first, second = planes[block.first], planes[block.second]
         weights = [
-            folded[start : start + n * pairing.type_out[l]].view(n, pairing.type_out[l], 2)
-            for l, n, start in zip(block.degrees, block.n_used, block.starts, strict=True)
+            folded[start : start + n * kind[place]].view(n, kind[place], 2)
+            for place, n, start in zip(block.outputs, block.n_used, block.starts, strict=True)
         ]
         mixed = checkpoint(
             _mix_block,
+            pairing,
             block,
             first,
             second,
@@ -46,23 +52,36 @@ def multiply_and_mix(fragments: Fragments, folded: Tensor, pairing: Pairing) -> 
             use_reentrant=False,
             preserve_rng_state=False,
         )
-        for l, part in zip(block.degrees, mixed, strict=True):
-            sums[l] = sums[l] + part
-    return Fragments(pairing.type_out, torch.cat([part.view(-1, batch) for part in sums]))
+        for place, part in zip(block.outputs, mixed, strict=True):
+            sums[place] = sums[place] + part
+    return Fragments(kind, torch.cat([part.view(-1, batch) for part in sums]))
 
 
-def _mix_block(block: Block, first: Tensor, second: Tensor, *weights: Tensor) -> list[Tensor]:
-    """Return (2 τ_l, (2l + 1) batch) for each degree of the block."""
+@cache
+def complex_pairing(pairing: Pairing) -> Pairing:
+    """Return the same products of complex functions."""
+    type_in, type_out = pairing.type_in.as_complex(), pairing.type_out.as_complex()
+    return replace(pairing, type_in=type_in, type_out=type_out)
+
+
+def _mix_block(
+    pairing: Pairing, block: Block, first: Tensor, second: Tensor, *weights: Tensor
+) -> list[Tensor]:
+    """Return (2 τ, dim · batch) for each output of the block."""
     columns = torch.from_numpy(block.columns).to(first.device)
     products = _outer(first[columns[:, 0]], second[columns[:, 1]])
     batch = products.shape[-1]
-    coefficients = _coefficients(block.l1, block.l2, block.degrees, first.dtype, str(first.device))
-    projected = coefficients @ products
+    real, imaginary = _coefficients(pairing, block, first.dtype, str(first.device))
+    projected = real @ products
+    if imaginary is not None:  # C† is taken, of tensors that may be complex
+        turned = imaginary @ products
+        projected = projected + torch.stack([turned[:, 1], -turned[:, 0]], 1)
     mixed, row = [], 0
-    for l, weight in zip(block.degrees, weights, strict=True):
-        used = projected[: weight.shape[0], :, row : row + 2 * l + 1]
-        mixed.append(real_matrix(weight) @ used.reshape(2 * weight.shape[0], (2 * l + 1) * batch))
-        row += 2 * l + 1
+    for place, weight in zip(block.outputs, weights, strict=True):
+        dim = pairing.type_out.dims[place]
+        used = projected[: weight.shape[0], :, row : row + dim]
+        mixed.append(real_matrix(weight) @ used.reshape(2 * weight.shape[0], dim * batch))
+        row += dim
     return mixed
 
 
@@ -79,9 +98,18 @@ def _outer(first: Tensor, second: Tensor) -> Tensor:
 
 @cache
 def _coefficients(
-    l1: int, l2: int, degrees: tuple[int, ...], dtype: torch.dtype, device: str
-) -> Tensor:
-    """Return the coefficients of several degrees, (Σ (2l + 1), (2 l1 + 1)(2 l2 + 1))."""
+    pairing: Pairing, block: Block, dtype: torch.dtype, device: str
+) -> tuple[Tensor, Tensor | None]:
+    """Return the coefficients of all outputs, (Σ dim, d1 d2): real parts, and imaginary if any."""
+    kind, (a, b) = pairing.type_in, (block.first, block.second)
+    outputs = zip(block.outputs, block.copies, strict=True)
     with torch.inference_mode(False):
-        tables = [clebsch_gordan(l1, l2, l).flatten(0, 1).T for l in degrees]
-        return torch.cat(tables).to(device, dtype).contiguous()
+        tensors = [
+            kind.group.cg(kind.irreps[a], kind.irreps[b], pairing.type_out.irreps[place])[copy]
+            for place, copy in outputs
+        ]
+        table = torch.cat([of.flatten(0, 1).T for of in tensors])
+        real = (table.real if table.is_complex() else table).to(device, dtype).contiguous()
+        if not table.is_complex() or not bool(table.imag.any()):
+            return real, None
+        return real, table.imag.to(device, dtype).contiguous()

@@ -1,59 +1,68 @@
-"""Shapes: meshes read off by rays from their centre, as functions on the sphere.
+"""Shapes: meshes read off by rays, clouds of points by shells, as functions on the sphere.
 
 .. code-block:: text
 
-    vertices, faces ── make_mesh ── Mesh ── Caster (rays, transform) ──> Fragments of 6 channels
-                                      │                                      │         │
-                                      └─ shape_histograms (D2)     cross_spectra    a network
-                                                  └───────────┬──────────┴─────────────┘
-                                                            judge ──> lists of test meshes
+    vertices, faces ── make_mesh ──> Mesh ── Caster (rays, transform) ──> Fragments ── a network
+    points ── make_cloud ──> Cloud ── PointShells (exact under turns) ──────┘ │            │
+                               └── shape_histograms (D2)               cross_spectra       │
+                                            └────────────────── judge ──────┴──────────────┘
+                                                                  └──> lists of test shapes
 
-`run_on_shapes` is what ``vicinal sphere train shrec2012`` calls; `describe_spectra` and
-`describe_histograms` are what a network has to beat.
+`ShapeWorld` is what ``vicinal sphere train shapes`` runs; D2 histograms and cross spectra are what
+a network has to beat.
 """
 
 from vicinal.sphere.shapes._channels import (
     CHANNELS,
     Caster,
+    Rays,
     cast_rays,
     cross_spectra,
     shape_histograms,
 )
-from vicinal.sphere.shapes._experiment import (
-    JudgedShapes,
-    ShapeOutcome,
-    ShapeSetting,
-    describe_histograms,
-    describe_spectra,
+from vicinal.sphere.shapes._clouds import Cloud, PointShells, make_cloud
+from vicinal.sphere.shapes._files import read_shape
+from vicinal.sphere.shapes._meshes import Mesh, make_mesh
+from vicinal.sphere.shapes._page import JudgedShapes
+from vicinal.sphere.shapes._pictures import picture_cloud, picture_mesh
+from vicinal.sphere.shapes._presets import ShapePreset, list_shape_presets
+from vicinal.sphere.shapes._setting import RIVALS, ShapeSetting
+from vicinal.sphere.shapes._sources import ShapeRows, Shapes, divide_shapes, read_shapes, shapes_of
+from vicinal.sphere.shapes._world import (
+    ShapeWorld,
     judge,
-    run_on_shapes,
+    judge_rival,
+    predict_shapes,
     smoothed_classification,
 )
-from vicinal.sphere.shapes._meshes import Mesh, Shapes, make_mesh, shapes_of
-from vicinal.sphere.shapes._pictures import picture_mesh
-from vicinal.sphere.shapes._presets import ShapePreset, list_shape_presets
-from vicinal.sphere.shapes._rows import ShapeRows, load_shapes
 
 __all__ = [
     "CHANNELS",
+    "RIVALS",
     "Caster",
+    "Cloud",
     "JudgedShapes",
     "Mesh",
-    "ShapeOutcome",
+    "PointShells",
+    "Rays",
     "ShapePreset",
     "ShapeRows",
     "ShapeSetting",
+    "ShapeWorld",
     "Shapes",
     "cast_rays",
     "cross_spectra",
-    "describe_histograms",
-    "describe_spectra",
+    "divide_shapes",
     "judge",
+    "judge_rival",
     "list_shape_presets",
-    "load_shapes",
+    "make_cloud",
     "make_mesh",
+    "picture_cloud",
     "picture_mesh",
-    "run_on_shapes",
+    "predict_shapes",
+    "read_shape",
+    "read_shapes",
     "shape_histograms",
     "shapes_of",
     "smoothed_classification",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -11,7 +12,8 @@ from torch import Tensor
 from vicinal._kernels._rays import farthest_hits
 from vicinal._threads import map_blocks, thread_count
 from vicinal._types import FloatArray, IntArray
-from vicinal.sphere.harmonic import Fragments, SphericalTransform
+from vicinal.sphere.harmonic import Fragments, FragmentType, SphericalTransform
+from vicinal.sphere.shapes._clouds import Cloud
 from vicinal.sphere.shapes._embree import farthest_hits_embree
 from vicinal.sphere.shapes._meshes import Mesh
 
@@ -46,6 +48,23 @@ def _read(corners: FloatArray, directions: FloatArray, trace: Tracer) -> FloatAr
     return np.stack([radii, cosines, sines])
 
 
+@dataclass(frozen=True)
+class Rays:
+    """How finely meshes are read: the bandwidth of a Gauss–Legendre grid, and the degrees kept."""
+
+    bandwidth: int = 20
+    l_max: int = 14
+
+    @property
+    def type(self) -> FragmentType:
+        """Of the fragments: the six channels."""
+        return FragmentType.uniform(len(CHANNELS), self.l_max).as_real()
+
+    def make(self) -> Caster:
+        """Return what casts the rays."""
+        return Caster(self.bandwidth, self.l_max)
+
+
 class Caster:
     """From meshes to fragments: rays in the directions of a grid, then the Fourier transform.
 
@@ -61,7 +80,7 @@ class Caster:
 
     def __init__(self, bandwidth: int, l_max: int, *, n_jobs: int | None = None) -> None:
         self.bandwidth, self.l_max = bandwidth, l_max
-        self.transform = SphericalTransform(bandwidth, l_max, "gauss-legendre")
+        self.transform = SphericalTransform(bandwidth, l_max, "gauss-legendre", real=True)
         self.directions = self.transform.points().double().numpy().reshape(-1, 3)
         self.n_threads = thread_count(n_jobs)
 
@@ -110,16 +129,19 @@ def cross_spectra(fragments: Fragments) -> Tensor:
 
 
 def shape_histograms(
-    meshes: Sequence[Mesh], *, n_bins: int = 64, n_pairs: int = 20_000, seed: int = 0
+    bodies: Sequence[Mesh | Cloud], *, n_bins: int = 64, n_pairs: int = 20_000, seed: int = 0
 ) -> FloatArray:
     """Return D2 shape distributions: how far apart random points of a surface are, (n, n_bins).
 
     Shares of pairs by distance, from 0 to 2, the largest possible [osada2002].
     """
     rng = np.random.default_rng(seed)
-    histograms = np.empty((len(meshes), n_bins))
-    for i, mesh in enumerate(meshes):
-        points = sample_surface(mesh.vertices, mesh.faces, 2 * n_pairs, rng)
+    histograms = np.empty((len(bodies), n_bins))
+    for i, body in enumerate(bodies):
+        if isinstance(body, Mesh):
+            points = sample_surface(body.vertices, body.faces, 2 * n_pairs, rng)
+        else:
+            points = rng.choice(body.points, 2 * n_pairs)
         gaps = np.linalg.norm(points[::2] - points[1::2], axis=1)
         histograms[i] = np.histogram(gaps, n_bins, (0, 2))[0] / n_pairs
     return histograms

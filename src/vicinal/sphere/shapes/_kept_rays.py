@@ -18,7 +18,7 @@ from vicinal.sphere.harmonic import Fragments, FragmentType
 from vicinal.sphere.shapes._channels import CHANNELS, Caster
 from vicinal.sphere.shapes._meshes import Mesh
 
-EDITION = 1  # of what a ray reads; to be raised when that changes
+EDITION = 2  # of what a ray reads; to be raised when that changes
 
 
 def cast_once(caster: Caster, meshes: Sequence[Mesh], rotations: Tensor) -> Fragments:
@@ -28,7 +28,7 @@ def cast_once(caster: Caster, meshes: Sequence[Mesh], rotations: Tensor) -> Frag
     with its checksum; one that is damaged is cast anew. Where the cache cannot be written, nothing
     is kept.
     """
-    kind = FragmentType.uniform(len(CHANNELS), caster.l_max)
+    kind = FragmentType.uniform(len(CHANNELS), caster.l_max).as_real()
     path = cache_folder() / "rays" / f"{_digest(caster, meshes, rotations)}.npz"
     found = _read(path, (kind.n_rows, len(meshes)))
     if found is None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from vicinal._types import AnyArray, Dataset, FloatArray, IntArray
+from vicinal._types import AnyArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -81,35 +81,6 @@ def _place(vertices: FloatArray, faces: IntArray, name: str) -> FloatArray:
     vertices = vertices - np.average(corners.mean(axis=1), axis=0, weights=areas)
     placed: FloatArray = vertices / np.linalg.norm(vertices[used], axis=1).max()
     return placed
-
-
-@dataclass(frozen=True)
-class Shapes:
-    """Meshes with the numbers of their classes."""
-
-    meshes: tuple[Mesh, ...]
-    labels: IntArray
-    classes: tuple[str, ...]
-
-    def rows(self, chosen: Iterable[int]) -> Shapes:
-        """Return some of them."""
-        chosen = list(chosen)
-        return Shapes(tuple(self.meshes[i] for i in chosen), self.labels[chosen], self.classes)
-
-
-def shapes_of(dataset: Dataset) -> Shapes:
-    """Return the meshes that a registered set of shapes holds in its extras."""
-    if not {"V", "F", "v_off", "f_off"} <= set(dataset.extras):
-        raise ValueError(f"{dataset.name} holds no meshes; take shrec2012 or shapedb69.")
-    meshes = tuple(make_mesh(v, f, name=f"mesh {i}") for i, (v, f) in enumerate(_cut(dataset)))
-    classes = tuple(map(str, dataset.classes or range(int(dataset.y.max()) + 1)))
-    return Shapes(meshes, np.asarray(dataset.y, np.int64), classes)
-
-
-def _cut(dataset: Dataset) -> Iterator[tuple[AnyArray, AnyArray]]:
-    V, F, v_off, f_off = (dataset.extras[key] for key in ("V", "F", "v_off", "f_off"))
-    for m in range(len(v_off) - 1):
-        yield V[v_off[m] : v_off[m + 1]], F[f_off[m] : f_off[m + 1]]
 
 
 def deform(mesh: Mesh, matrix: FloatArray) -> Mesh:

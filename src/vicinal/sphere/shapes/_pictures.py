@@ -6,6 +6,7 @@ import numpy as np
 
 from vicinal._kernels._raster import nearest_faces
 from vicinal._types import AnyArray, FloatArray
+from vicinal.sphere.shapes._clouds import Cloud
 from vicinal.sphere.shapes._meshes import Mesh
 
 FINER = 3  # pixels a side that are averaged into one, so that edges are smooth
@@ -44,6 +45,21 @@ def picture_mesh(mesh: Mesh, size: int = 96, view: FloatArray = VIEW) -> AnyArra
     opacity = there.reshape(blocks).mean(axis=(1, 3))
     light = lit.reshape(blocks).mean(axis=(1, 3)) / np.where(opacity > 0, opacity, 1)
     return np.stack([light, 255 * opacity], axis=-1).round().astype(np.uint8)
+
+
+def picture_cloud(cloud: Cloud, size: int = 96, view: FloatArray = VIEW) -> AnyArray:
+    """Return a cloud as seen from afar, uint8 (size, size, 2): near points are lighter."""
+    turned = cloud.points @ view.T
+    turned = turned[np.argsort(turned[:, 2])]  # the nearest are drawn last
+    low, high = turned.min(axis=0), turned.max(axis=0)
+    reach = (high - low)[:2].max() / 2
+    places = (turned - (low + high) / 2)[:, :2] * np.array([1, -1]) * (0.46 * size / reach)
+    columns, rows = (places + size / 2).astype(int).T
+    picture = np.zeros((size, size, 2), np.uint8)
+    depth = (turned[:, 2] - low[2]) / max(high[2] - low[2], 1e-9)
+    picture[rows, columns, 0] = _DARKEST + (_LIGHTEST - _DARKEST) * depth
+    picture[rows, columns, 1] = 255
+    return picture
 
 
 def _lightness(corners: FloatArray) -> FloatArray:

@@ -7,7 +7,8 @@ from typing import Any
 
 from vicinal.sphere.harmonic import FragmentType
 from vicinal.sphere.nn import ClebschGordanNet
-from vicinal.sphere.shapes._channels import CHANNELS
+from vicinal.sphere.shapes._channels import Rays
+from vicinal.sphere.shapes._clouds import PointShells
 from vicinal.sphere.training import TrainingPlan
 
 
@@ -15,23 +16,23 @@ from vicinal.sphere.training import TrainingPlan
 class ShapePreset:
     """A named network on shapes.
 
-    ``bandwidth`` and ``l_max`` say how finely a mesh is read, ``stretch`` how much training meshes
-    are stretched along random axes, anew each epoch: the spread of the logarithms of the factors.
+    ``reader`` says what a network is given of a shape, ``stretch`` how much training shapes are
+    stretched along random axes, anew each epoch: the spread of the logarithms of the factors.
     """
 
     name: str
     title: str
-    bandwidth: int
-    l_max: int
+    reader: Rays | PointShells
     stretch: float
     network: dict[str, Any]
     plan: TrainingPlan
 
-    def build(self, n_outputs: int) -> ClebschGordanNet:
-        """Return the network with random weights."""
+    def build(self, n_outputs: int, normalisation: str | None = None) -> ClebschGordanNet:
+        """Return the network with random weights, with other norms where they are named."""
         settings = {**self.network, "hidden": [FragmentType(of) for of in self.network["hidden"]]}
-        type_in = FragmentType.uniform(len(CHANNELS), self.l_max)
-        return ClebschGordanNet(type_in, n_outputs=n_outputs, **settings)
+        if normalisation is not None:
+            settings["normalisation"] = normalisation
+        return ClebschGordanNet(self.reader.type, n_outputs=n_outputs, **settings)
 
 
 def _grow(l_max: int, n_channels: int, n_layers: int) -> tuple[tuple[int, ...], ...]:
@@ -42,8 +43,7 @@ _PRESETS = (
     ShapePreset(
         "cross",
         "two product layers, spectra of all pairs of channels, stretched meshes",
-        bandwidth=20,
-        l_max=14,
+        reader=Rays(bandwidth=20, l_max=14),
         stretch=0.35,
         network={
             "hidden": ((16, 8, 8, 8, 6, 6, 4, 4, 4), (24, 8, 6, 6, 4)),
@@ -64,10 +64,32 @@ _PRESETS = (
         ),
     ),
     ShapePreset(
+        "points",
+        "shells of points, two product layers, spectra of all pairs of channels",
+        reader=PointShells(l_max=8, n_shells=8),
+        stretch=0.2,
+        network={
+            "hidden": ((24, 12, 10, 8, 6, 6, 4), (32, 10, 8, 6, 4)),
+            "pairs": "unordered",
+            "normalisation": "batch",
+            "invariants": "cross",
+            "residual": True,
+            "real": True,
+            "width": 256,
+            "dropout": 0.3,
+        },
+        plan=TrainingPlan(
+            n_epochs=16,
+            batch_size=50,
+            learning_rate=3e-3,
+            schedule="one-cycle",
+            weight_decay=0.0,
+        ),
+    ),
+    ShapePreset(
         "thesis",
-        "residual blocks of growing degree as published: 8, then 10, 12 and 14",
-        bandwidth=32,
-        l_max=8,
+        "published blocks of growing degree, 8 to 14; input not fed back, rate and batch ours",
+        reader=Rays(bandwidth=32, l_max=8),
         stretch=0.2,
         network={
             "hidden": (*_grow(8, 10, 3), *_grow(10, 8, 2), *_grow(12, 8, 2), *_grow(14, 8, 2)),

@@ -28,21 +28,17 @@ from vicinal.sphere.training._objectives import (
 )
 from vicinal.sphere.training._plan import TrainingPlan
 from vicinal.sphere.training._processes import count_processes, process_rank, sum_over_processes
-from vicinal.sphere.training._setting import CLASSES, LabelledSetting, TrainingSetting
 from vicinal.sphere.training._trainer import Batches, Epoch, Step, measure, predict, train
 
 __all__ = [
-    "CLASSES",
     "EMBEDDING",
     "Batches",
     "Epoch",
     "JudgedEmbeddings",
-    "LabelledSetting",
     "Objective",
     "Step",
     "TargetScaling",
     "TrainingPlan",
-    "TrainingSetting",
     "class_embedding",
     "classification",
     "count_processes",
