@@ -122,6 +122,12 @@ class MLNG(MetricLearner):
     instead of steps of 1/t on W, a scaled start, candidate lists. :meth:`as_published` is the
     source's algorithm.
 
+    References
+    ----------
+    Trivedi, McAllester and Shakhnarovich, "Discriminative metric learning by neighborhood
+    gerrymandering", NIPS 2014 [trivedi2014]; Trivedi, "Discriminative learning of similarity and
+    group equivariant representations", 2018 [trivedi2018].
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

@@ -105,6 +105,12 @@ class GradientDiffusionMap(MetricLearner):
 
     The source sketches both kernels as future work and leaves neighbours, scales and new rows open.
 
+    References
+    ----------
+    Trivedi, "Discriminative learning of similarity and group equivariant representations", 2018
+    [trivedi2018]; Wu, Guinney, Maggioni and Mukherjee, "Learning gradients: predictive models that
+    infer geometry and statistical dependence", JMLR 2010 [wu2010].
+
     Examples
     --------
     >>> import numpy as np

@@ -119,6 +119,14 @@ class EGOP(GradientMetric):
     O(block_size · d) beside one scaled float32 copy of X. Departures from the source: the gradient
     is analytic by default, and the metric is scaled to mean eigenvalue 1.
 
+    References
+    ----------
+    Trivedi, Wang, Kpotufe and Shakhnarovich, "A consistent estimator of the expected gradient
+    outerproduct", UAI 2014 [trivedi2014egop]; Mukherjee and Wu, "Estimation of gradients and
+    coordinate covariation in classification", JMLR 2006 [mukherjee2006]; Wu, Guinney, Maggioni and
+    Mukherjee, "Learning gradients: predictive models that infer geometry and statistical
+    dependence", JMLR 2010 [wu2010].
+
     Examples
     --------
     >>> import numpy as np
@@ -157,6 +165,11 @@ class EJOP(GradientMetric):
     Time O(m n d), whatever the number of classes: rows are sorted by class, so that one product
     serves all. Memory O(block_size · C d) beside one scaled float32 copy of X.
 
+    References
+    ----------
+    Trivedi, "Discriminative learning of similarity and group equivariant representations", 2018,
+    the chapter on the expected Jacobian outer product [trivedi2018].
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -184,6 +197,11 @@ class GradientWeights(GradientMetric):
     numbers, written as integers or as floats, are classes; all else is a quantity.
 
     {shared}
+
+    References
+    ----------
+    Kpotufe, Boularias, Schultz and Kim, "Gradients weights improve regression and classification",
+    JMLR 2016 [kpotufe2016].
 
     Examples
     --------
