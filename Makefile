@@ -9,7 +9,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 .PHONY: demo test test-oldest lint docs bench fuzz dist clean
 
 demo: $(VENV)/.core
-	$(BIN)/vicinal compare waveform --methods lda,mlng --k 5 --out demo-run
+	$(BIN)/vicinal compare waveform --methods lda,mlng,ejop --k 5 --out demo-run
 
 test: $(VENV)/.test lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
