@@ -90,7 +90,8 @@ class _Worlds(TyperGroup):
 train = typer.Typer(
     cls=_Worlds,
     no_args_is_help=True,
-    help="Train a network on images drawn on the sphere, on molecules, or on shapes.",
+    help="Train a network on images drawn on the sphere, on molecules, or on shapes.\n\n"
+    "Example: vicinal sphere train digits mnist",
 )
 sphere.add_typer(train, name="train")
 

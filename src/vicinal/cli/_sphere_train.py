@@ -50,7 +50,7 @@ def make_command(name: str) -> Any:
     hints = get_type_hints(world.setting)
     for field in fields(world.setting):
         if "help" in field.metadata:
-            names = [field.metadata["name"]] if field.metadata["name"] else []
+            names = [f"--{field.metadata['name']}"] if field.metadata["name"] else []
             flag = [] if hints[field.name] is not bool else [f"--{field.name}"]
             option = typer.Option(*(names or flag), help=field.metadata["help"])
             kind: Any = Annotated[hints[field.name], option]
@@ -100,7 +100,7 @@ def _run(
     *,
     fresh: bool,
 ) -> tuple[Outcome, Path] | None:
-    from vicinal.losses._objectives import make_objective
+    from vicinal.losses import make_objective
     from vicinal.scale.processes import process_group, wait_for_all
 
     folder = out or RUNS / setting.folder_name()

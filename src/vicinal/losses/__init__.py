@@ -16,5 +16,11 @@ distances, and need nothing of it.
 
 from vicinal.losses._gerrymandering import GerrymanderingLoss, GerrymanderingRegressionLoss
 from vicinal.losses._neighborhood import NeighborhoodLoss
+from vicinal.losses._objectives import make_objective
 
-__all__ = ["GerrymanderingLoss", "GerrymanderingRegressionLoss", "NeighborhoodLoss"]
+__all__ = [
+    "GerrymanderingLoss",
+    "GerrymanderingRegressionLoss",
+    "NeighborhoodLoss",
+    "make_objective",
+]

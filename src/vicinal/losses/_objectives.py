@@ -24,7 +24,7 @@ def make_objective(text: str, classes: Objective) -> Objective:
     """
     name, _, given = text.partition(":")
     if name not in LOSSES:
-        raise ValueError(f"--loss {name}: there are {', '.join(LOSSES)}.")
+        raise ValueError(f"loss {name}: there are {', '.join(LOSSES)}.")
     make = LOSSES[name]
     known = list(inspect.signature(make).parameters)[1:]
     options = dict(_read_option(text, part, known) for part in given.split(",") if part)
@@ -35,13 +35,13 @@ def _read_option(text: str, part: str, known: list[str]) -> tuple[str, float]:
     name, _, value = part.partition("=")
     if name not in known:
         told = f"options {', '.join(known)}" if known else "no options"
-        raise ValueError(f"--loss {text}: {name!r} is not one; this loss has {told}.")
+        raise ValueError(f"loss {text}: {name!r} is not one; this loss has {told}.")
     try:
         number = float(value)
     except ValueError:
         number = float("nan")
     if not 0 < number < float("inf"):
-        raise ValueError(f"--loss {text}: {name} must be a number above zero, not {value!r}.")
+        raise ValueError(f"loss {text}: {name} must be a number above zero, not {value!r}.")
     return name, number
 
 

@@ -312,6 +312,10 @@ def _date_column(name: str, days: FloatArray, order: str, kept: bool) -> Column:
     return Column(name, "date", order=order, parts=parts)
 
 
+# A word and a number, as "row 12", are one word that counts.
+_DIGITS = re.compile(r"\d")
+
+
 def _text_column(
     name: str, counts: Counter[str], n_missing: int, declared: bool, kept: bool
 ) -> Column:
@@ -325,7 +329,7 @@ def _text_column(
     new_ahead = n_rows >= FEW_ROWS and once > n_rows / 2
     if n_values <= (MAX_CATEGORIES if declared else MOST_FEATURES) and (declared or not new_ahead):
         return _category_column(name, counts)
-    words = sum(count for text, count in counts.items() if len(text.split()) > 1)
+    words = sum(count for text, count in counts.items() if len(_DIGITS.sub("", text).split()) > 1)
     if new_ahead and words <= n_rows / 2 and not kept:
         share = "every row" if once == n_rows else f"{once:,} of {n_rows:,} rows"
         return Column(name, "identifier", f"holds a code of its own in {share}")

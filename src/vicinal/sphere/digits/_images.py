@@ -96,7 +96,7 @@ def read_image_files(paths: Sequence[Path], *, panoramas: bool) -> AnyArray:
         if panoramas and grey.width != 2 * grey.height:
             raise ValueError(
                 f"{path} is {grey.width} × {grey.height}: an equirectangular image is twice as "
-                "wide as high. Lay planar images on a hemisphere with --projection lambert."
+                "wide as high. Lay planar images on a hemisphere by the projection lambert."
             )
         fitted = grey.resize(size) if panoramas else ImageOps.fit(grey, size)
         images[row] = np.asarray(fitted, np.float32) / 255

@@ -6,9 +6,11 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from vicinal._types import IntArray
 from vicinal.sphere.harmonic._agreement import check_alike, check_finite
 from vicinal.sphere.harmonic._constant_tables import ConstantTables
 from vicinal.sphere.harmonic._fragment_type import FragmentType
@@ -271,8 +273,8 @@ def _interleave(rows: Tensor, l_max: int, channels: int, *, back: bool = False) 
 class _Way(NamedTuple):
     """Where rows come from, and which of them come from nowhere and are zero."""
 
-    rows: Tensor
-    empty: Tensor
+    rows: IntArray
+    empty: IntArray
 
 
 class _Pick(torch.autograd.Function):
@@ -281,9 +283,9 @@ class _Pick(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, way: _Way, back: _Way) -> Tensor:
         ctx.ways = back, way
-        picked = values.index_select(0, way.rows.to(values.device))
+        picked = values.index_select(0, torch.from_numpy(way.rows).to(values.device))
         if len(way.empty):
-            picked.index_fill_(0, way.empty.to(values.device), 0.0)
+            picked.index_fill_(0, torch.from_numpy(way.empty).to(values.device), 0.0)
         return picked
 
     @staticmethod
@@ -297,12 +299,11 @@ def _ways(sources: list[int], n_sources: int) -> tuple[_Way, _Way]:
     for row, source in enumerate(sources):
         back[source] = row
     empty = [source for source, row in enumerate(back) if row < 0]
-    there = _Way(torch.tensor(sources), torch.tensor([], dtype=torch.int64))
-    return there, _Way(torch.tensor(back).clamp(min=0), torch.tensor(empty, dtype=torch.int64))
+    there = _Way(np.array(sources, np.int64), np.array([], np.int64))
+    return there, _Way(np.maximum(back, 0).astype(np.int64), np.array(empty, np.int64))
 
 
-@cache
-@torch.inference_mode(False)
+@cache  # of arrays: a tensor made while a graph is traced would be one of that graph
 def _wave_rows(l_max: int, channels: int) -> tuple[_Way, _Way]:
     """Rows [l][channel][row] among (m, l, plane, channel), and the way back."""
     n, sources = l_max + 1, []
@@ -314,7 +315,6 @@ def _wave_rows(l_max: int, channels: int) -> tuple[_Way, _Way]:
 
 
 @cache
-@torch.inference_mode(False)
 def _channel_rows(l_max: int, channels: int) -> tuple[_Way, _Way]:
     """Rows [l][channel][row] among [row][channel], and the way back."""
     sources = [

@@ -88,7 +88,7 @@ class MoleculeWorld(World[MoleculeSetting]):
         """Yield a network for each fold and member."""
         source = read_source(setting.source, setting.target)
         if setting.forces and source.data.forces is None:
-            raise ValueError(f"{setting.source} has no forces: leave out --forces.")
+            raise ValueError(f"{setting.source} has no forces: train on energies alone.")
         for fold in _read_folds(setting.fold, len(source.folds)):
             for number in range(setting.members):
                 within = f"fold-{fold}" if len(source.folds) > 1 else ""
@@ -206,7 +206,7 @@ def _read_folds(text: str, n_folds: int) -> list[int]:
         return list(range(n_folds))
     if text not in map(str, range(n_folds)):
         told = f"0 to {n_folds - 1}, or all" if n_folds > 1 else "all: this set has one split"
-        raise ValueError(f"--fold {text}: take {told}.")
+        raise ValueError(f"fold {text}: take {told}.")
     return [int(text)]
 
 

@@ -31,14 +31,14 @@ class TrainingSetting:
 
     source: str
     preset: str = option("", "The network and how it is trained; 'list' shows all.")
-    n_epochs: int | None = option(None, "Another number of epochs than the preset's.", "--epochs")
+    n_epochs: int | None = option(None, "Another number of epochs than the preset's.", "epochs")
     rate: float | None = option(None, "Another learning rate than the preset's.")
     schedule: str | None = option(None, "How the rate goes: constant, or one-cycle.")
     decay: float | None = option(None, "Another weight decay than the preset's.")
     batch: int | None = option(None, "Another number of rows a step than the preset's.")
     n_train: int | None = option(None, "Train on this many rows only.")
     n_validation: int | None = option(
-        None, "Rows held out of the training part to choose the epoch.", "--validation"
+        None, "Rows held out of the training part to choose the epoch.", "validation"
     )
     patience: int | None = option(
         None, "Stop after this many epochs without a better validation error."
