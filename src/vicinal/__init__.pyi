@@ -52,6 +52,7 @@ from vicinal.rivals import LFDA as LFDA
 from vicinal.rivals import LMNN as LMNN
 from vicinal.rivals import LSH as LSH
 from vicinal.rivals import LSML as LSML
+from vicinal.rivals import MCML as MCML
 from vicinal.rivals import MLKR as MLKR
 from vicinal.rivals import MLR as MLR
 from vicinal.rivals import MMC as MMC

@@ -301,8 +301,7 @@ class _Plain:
                 n: c for n, c in NUMBERS.items() if n not in ("names", "long whole numbers")
             }
         # Learners of rows alone ignore y, however it is.
-        ignores_y = inspect.signature(estimator.fit).parameters["y"].default is None
-        self.needs_y = tags.target_tags.required and not ignores_y
+        self.needs_y = tags.target_tags.required
         # Names of another library keep its units: a step of 1e-7, say, is one in the user's unit.
         # So does the penalty of a classifier.
         self.has_unit = name.startswith("compat") or name == "ClassifierCodes"
