@@ -256,6 +256,7 @@ def _adapt(svg: str, alt: str, width: float) -> str:
     body = re.sub(r"\s*\n\s*", "\n", body)
     for code, variable in _COLOURS.items():
         body = body.replace(code, variable)
+    body = body.replace("'", "&#39;")  # names stand in text, and leave it by no quote
     place = f'{box[0]} style="max-width:{7 * width:.1f}rem"'
     return f'<svg role="img" aria-label="{escape(alt)}" {place}>{body}</svg>'
 

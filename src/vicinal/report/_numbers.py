@@ -126,5 +126,6 @@ def join_words(words: list[str], *, limit: int = 8) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text, or its beginning and an ellipsis."""
+    """The text, or its beginning and an ellipsis; question marks for what is no valid text."""
+    text = text.encode("utf-8", errors="replace").decode()
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
