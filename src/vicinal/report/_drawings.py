@@ -227,6 +227,7 @@ def render_svg(
     size : pair of float
         Inches.
     """
+    alt = _readable(alt)
     import matplotlib
     from matplotlib.figure import Figure
 
