@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._types import FloatArray
+from vicinal._types import FloatArray, Fold
 from vicinal.metric.descent import Descent, Problem, Progress, Setting, Watch
 from vicinal.metric.selection._race import Entry, Score, halve, race
-from vicinal.rows import FOLDS, Rows, inner_splits
+from vicinal.rows import FOLDS, Rows, inner_folds
 
 # Settings that are averaged with the best at most: each is one more fit.
 MOST_LEVEL = 3
@@ -81,13 +81,13 @@ class Trial(Entry[Setting]):
 
 @dataclass(frozen=True)
 class Choice:
-    """The setting to fit with, the epoch to stop at, and all that was tried, in words.
+    """The setting to fit with, the epoch to stop at (None: the last), and what was tried, in words.
 
     ``level`` are the further settings, with their epochs, that noise does not tell from it.
     """
 
     setting: Setting
-    n_epochs: int
+    n_epochs: int | None
     tried: tuple[dict[str, Any], ...] = ()
     level: tuple[tuple[Setting, int], ...] = ()
 
@@ -161,11 +161,65 @@ class Learned:
     tried: list[dict[str, Any]]
 
 
-def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS) -> Learned:
-    """Choose what was left open on inner splits, then fit all rows.
+@dataclass(frozen=True)
+class Plan:
+    """A problem, what inner splits chose for it (all of it, where nothing was open), a seed."""
 
-    A true answer of the watch ends the choice with the best setting so far, and the fit after one
-    epoch with it.
+    problem: Problem
+    choice: Choice
+    seed: int
+    watch: Watch
+    stopped: bool = False
+
+    def learn(self) -> Learned:
+        """Fit all rows; where the watch ended the choice, for one epoch."""
+        problem, choice = self.problem, self.choice
+        setting, label = choice.setting, choice.setting.label()
+        others = self._others(problem, FINAL)
+        descent = problem.begin(setting, (self.seed, FINAL))
+        until = descent.n_epochs if choice.n_epochs is None else choice.n_epochs
+        began, stop = time.monotonic(), self.stopped
+        while descent.epoch < until and not descent.is_done:
+            loss = descent.advance()
+            left = (time.monotonic() - began) / descent.epoch * (until - descent.epoch)
+            told = Progress("fit", label, descent.epoch, until, loss, seconds_left=left)
+            stop |= bool(self.watch(told))
+            if stop:
+                break
+        described = setting.describe()
+        tried = list(choice.tried) or [{**described, "n_epochs": until, "chosen": True}]
+        components = problem.mean([descent.components, *others]) if others else descent.components
+        return Learned(components, described, descent.losses, tried)
+
+    def without(self, fold: Fold) -> FloatArray:
+        """Return the map that the same settings lead to from the training part of a fold."""
+        problem = self.problem.on(self.problem.rows.take(fold.train))
+        choice, number = self.choice, int(fold.test[0])
+        alone = walk(problem, choice.setting, choice.n_epochs, (self.seed, number))
+        others = self._others(problem, number)
+        return problem.mean([alone, *others]) if others else alone
+
+    def _others(self, problem: Problem, number: int) -> list[FloatArray]:
+        """Return the maps of the settings that are averaged with the chosen one."""
+        seed = self.seed, number
+        return [walk(problem, setting, until, seed) for setting, until in self.choice.level]
+
+
+# What seeds the descent on all rows, beside those of splits, which are few.
+FINAL = 1 << 20
+
+
+def plan_fit(
+    problem: Problem,
+    seed: int,
+    watch: Watch,
+    *,
+    folds: Sequence[Fold] | None = None,
+    most_splits: int = FOLDS,
+) -> Plan:
+    """Choose what was left open on inner splits, or on the folds that are given.
+
+    A true answer of the watch ends the choice with the best setting so far.
     """
     stopped: list[bool] = []
 
@@ -173,32 +227,30 @@ def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS
         stopped.extend([True] * bool(watch(progress)))
         return bool(stopped)
 
-    settings = problem.settings()
-    splits = inner_splits(problem.rows, seed)[:most_splits] if len(settings) > 1 else []
-    parts = [(problem.on(train), held) for train, held in splits]
-    choice = None
-    if parts:
-        choice = choose(parts, settings, seed, watch_all, averages=problem.has_mean)
-    setting = choice.setting if choice else settings[0]
-    others = [walk(problem, each, until, seed) for each, until in (choice.level if choice else ())]
-    descent = problem.begin(setting, (seed, 1 << 20))
-    until = choice.n_epochs if choice else descent.n_epochs
-    began, label = time.monotonic(), setting.label()
-    while descent.epoch < until and not descent.is_done:
-        loss = descent.advance()
-        left = (time.monotonic() - began) / descent.epoch * (until - descent.epoch)
-        if watch_all(Progress("fit", label, descent.epoch, until, loss, seconds_left=left)):
-            break
-    described = setting.describe()
-    alone = {**described, "n_epochs": until, "chosen": True}
-    tried = list(choice.tried) if choice else [alone]
-    components = problem.mean([descent.components, *others]) if others else descent.components
-    return Learned(components, described, descent.losses, tried)
+    rows, settings = problem.rows, problem.settings()
+    if len(settings) > 1:
+        folds = inner_folds(rows, seed) if folds is None else folds
+        held = [(rows.take(fold.train), rows.take(fold.test)) for fold in folds[:most_splits]]
+        parts = [(problem.on(train), test) for train, test in held]
+        if parts:
+            choice = choose(parts, settings, seed, watch_all, averages=problem.has_mean)
+            return Plan(problem, choice, seed, watch, bool(stopped))
+    return Plan(problem, Choice(settings[0], None), seed, watch)
 
 
-def walk(problem: Problem, setting: Setting, until: int, seed: int) -> FloatArray:
-    """Return the map that a setting leads to from all rows, after so many epochs."""
-    descent = problem.begin(setting, (seed, 1 << 20))
+def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS) -> Learned:
+    """Choose what was left open on inner splits, then fit all rows.
+
+    A true answer of the watch ends the choice with the best setting so far, and the fit after one
+    epoch with it.
+    """
+    return plan_fit(problem, seed, watch, most_splits=most_splits).learn()
+
+
+def walk(problem: Problem, setting: Setting, until: int | None, seed: Sequence[int]) -> FloatArray:
+    """Return the map that a setting leads to, after so many epochs; None is all."""
+    descent = problem.begin(setting, seed)
+    until = descent.n_epochs if until is None else until
     while descent.epoch < until and not descent.is_done:
         descent.advance()
     return descent.components
