@@ -11,12 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._threads import thread_count
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal._validation import check_positive
 from vicinal.combine._mean import MeanMetric, draw_seed
-from vicinal.combine._members import average, check_member, fit_member, is_linear, prepare_member
+from vicinal.combine._members import average, average_maps, check_member, is_linear
 from vicinal.combine._race import Race, Standing, order_of
 from vicinal.metric import EGOP, EJOP, MLNG, BinaryEncoder, MetricLearner, RegressionMLNG
+from vicinal.metric.held_out import CrossFit
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import Maps
 from vicinal.metric.selection import Fate
@@ -26,6 +27,7 @@ from vicinal.rows import (
     Rows,
     Target,
     check_at_least_two_classes,
+    inner_folds,
     read_rows,
     usual_neighbors,
 )
@@ -126,20 +128,47 @@ class AutoMetric(MetricLearner):
 
     def learn(self, rows: Rows) -> Maps:
         """Return the maps of the learner, or of the mean, that predicts held-out rows best."""
+        race = self._race(rows.n_rows)
+        chosen = self._choose(race, rows, inner_folds(rows, race.seed))
+        return self._finish(race, chosen, rows)
+
+    def cross_fit(self, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
+        """Begin a fit: the race is run once, on the given folds, and its maps are those without."""
+        rows = self.note_rows(rows)
+        race = self._race(rows.n_rows)
+        chosen = self._choose(race, rows, folds)
+        by_fold = {int(fold.test[0]): maps for fold, maps in zip(folds, chosen.maps, strict=False)}
+
+        def without(fold: Fold) -> Maps:
+            maps = by_fold.get(int(fold.test[0]))
+            if maps is not None:
+                return maps
+            # The budget was spent before this fold.
+            parts = [begun.without(fold) for begun in chosen.begun]
+            return parts[0] if len(parts) == 1 else average_maps(parts, rows.X[fold.train])
+
+        def finish() -> AutoMetric:
+            self._keep(self._finish(race, chosen, rows))
+            return self
+
+        return CrossFit(without, finish)
+
+    def _choose(self, race: Race, rows: Rows, folds: Sequence[Fold]) -> Standing:
+        """Return the learner, or the mean, that predicts held-out rows best."""
         if isinstance(rows.target, Classes):
             check_at_least_two_classes(self, rows.target.present())
-        race = self._race(rows.n_rows)
-        standings = race.run(rows, self._candidates(rows.target))
+        standings = race.run(rows, self._candidates(rows.target), folds)
         if all(standing.fate is Fate.REFUSED for standing in standings):
             notes = "; ".join(f"{standing.name} {standing.note}" for standing in standings)
             raise ValueError(f"no candidate could be fitted: {notes}")
         leader = min(standings, key=order_of)
         self.leaderboard_ = [row_of(standing, leader) for standing in standings]
         self.best_ = standings[0].name
-        fits = [
-            fit_member(prepare_member(learner, seed=race.seed, k=race.n_neighbors), rows)
-            for learner in standings[0].candidate
-        ]
+        return standings[0]
+
+    def _finish(self, race: Race, chosen: Standing, rows: Rows) -> Maps:
+        """Return the maps of the chosen, fitted to all rows."""
+        fits = race.finish(chosen, rows)
         self.metric_: Any = fits if len(fits) > 1 else fits[0]
         self.__dict__.pop("components_", None)  # of an earlier fit
         return average(fits, rows.X) if len(fits) > 1 else maps_of(fits[0])
