@@ -16,12 +16,21 @@ from vicinal._validation import check_positive
 from vicinal.combine._mean import MeanMetric, draw_seed
 from vicinal.combine._members import average, average_maps, check_member, is_linear
 from vicinal.combine._race import Race, Standing, order_of
-from vicinal.metric import EGOP, EJOP, MLNG, BinaryEncoder, MetricLearner, RegressionMLNG
+from vicinal.metric import (
+    EGOP,
+    EJOP,
+    MLNG,
+    BinaryEncoder,
+    GradientWeights,
+    MetricLearner,
+    RegressionMLNG,
+    ReliefF,
+)
 from vicinal.metric.held_out import CrossFit
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import Maps
 from vicinal.metric.selection import Fate
-from vicinal.rivals import LDA, LMNN, Euclidean
+from vicinal.rivals import LDA, LMNN, MLKR, Euclidean
 from vicinal.rows import (
     Classes,
     Rows,
@@ -239,17 +248,21 @@ def default_candidates(target: Target | None) -> list[tuple[str, Any]]:
     if not isinstance(target, Classes):
         return [
             ("euclidean", Euclidean()),
+            ("relieff", ReliefF()),
+            ("gradient-weights", GradientWeights()),
             ("egop", EGOP()),
+            ("mlkr", MLKR()),
             ("mlng", RegressionMLNG()),
         ]
     gradients = EJOP() if len(target.names) > 2 else EGOP()
     return [
         ("euclidean", Euclidean()),
         ("lda", LDA()),
-        ("mlng", MLNG()),
-        ("lmnn", LMNN()),
+        ("relieff", ReliefF()),
+        ("gradient-weights", GradientWeights()),
         (type(gradients).__name__.lower(), gradients),
-        ("mlng-mean", MeanMetric(MLNG())),
+        ("mlng", MLNG()),
+        *([("lmnn", LMNN())] if __import__("os").environ.get("LM") else []),
     ]
 
 

@@ -28,9 +28,13 @@ MOST_LEVEL = 3
 
 @dataclass(eq=False)
 class Trial(Entry[Setting]):
-    """A setting, its descents (one a split), and the score after each epoch it was asked for."""
+    """A setting, its descents (one a split), and the score after each epoch it was asked for.
+
+    ``maps`` are those of the epochs that may yet be chosen, one a split: four epochs at most.
+    """
 
     descents: list[Descent] = field(default_factory=list)
+    maps: dict[int, list[FloatArray]] = field(default_factory=dict)
 
     def run(self, splits: Sequence[tuple[Problem, Rows]], until: int) -> None:
         """Walk to an epoch, scoring the start and after each."""
@@ -41,6 +45,21 @@ class Trial(Entry[Setting]):
                     descent.advance()
                 scores.append(Score(problem.score(descent.components, held), held.weights))
             self.scores.append(Score.pool(scores))
+            self._remember([descent.components for descent in self.descents])
+
+    def _remember(self, maps: list[FloatArray]) -> None:
+        """Keep the maps of the start, of the last two epochs and of the steadiest before them."""
+        last = len(self.scores) - 1
+        self.maps[last] = maps  # every step makes new ones
+        chosen = {0, last, max(0, last - 1), int(np.argmin(self._smooth[:last]))} if last else {0}
+        self.maps = {epoch: kept for epoch, kept in self.maps.items() if epoch in chosen}
+
+    @property
+    def _smooth(self) -> FloatArray:
+        """The mean scores, half of each being that of the epochs beside it."""
+        padded = np.pad(self.means, 1, mode="edge")
+        smooth: FloatArray = np.round((padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4, 12)
+        return smooth
 
     @property
     def means(self) -> list[float]:
@@ -59,8 +78,7 @@ class Trial(Entry[Setting]):
         Maps of neighbouring epochs are nearly one, so that their mean score has less noise: the
         lowest of many single scores is luck in part.
         """
-        padded = np.pad(self.means, 1, mode="edge")
-        smooth = np.round((padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4, 12)
+        smooth = self._smooth
         best = int(np.argmin(smooth))
         # The start is kept unless what follows is better by more than chance.
         is_better = self.scores[0].is_behind(self.scores[best], by=1)
@@ -84,12 +102,14 @@ class Choice:
     """The setting to fit with, the epoch to stop at (None: the last), and what was tried, in words.
 
     ``level`` are the further settings, with their epochs, that noise does not tell from it.
+    ``maps`` are what the setting, and each of these, had learned on every split by its epoch.
     """
 
     setting: Setting
     n_epochs: int | None
     tried: tuple[dict[str, Any], ...] = ()
     level: tuple[tuple[Setting, int], ...] = ()
+    maps: tuple[list[FloatArray], ...] = ()
 
 
 def choose(
@@ -127,22 +147,25 @@ def choose(
     scored = [trial for trial in trials if trial.scores]
     best = min(scored, key=attrgetter("steady"))
     tried = tuple(trial.describe(trial is best) for trial in scored)
-    level = level_with(best, scored) if averages else ()
-    return Choice(best.candidate, best.steady[1], tried, level)
+    others = level_with(best, scored) if averages else []
+    level = tuple((trial.candidate, trial.steady[1]) for trial in others)
+    maps = tuple(trial.maps[trial.steady[1]] for trial in (best, *others))
+    return Choice(best.candidate, best.steady[1], tried, level, maps)
 
 
-def level_with(best: Trial, trials: Sequence[Trial]) -> tuple[tuple[Setting, int], ...]:
-    """Return the settings, and their epochs, that a standard error does not tell from the best.
+def level_with(best: Trial, trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials that a standard error does not tell from the best.
 
     One a start, the better of its rates; no more than MOST_LEVEL, the lowest scores first.
     """
-    lowest, starts, level = best.scores[best.steady[1]], [best.candidate.start], []
+    lowest, starts = best.scores[best.steady[1]], [best.candidate.start]
+    level: list[Trial] = []
     for trial in sorted(trials, key=attrgetter("steady")):
         epoch = trial.steady[1]
         if trial.candidate.start not in starts and not trial.scores[epoch].is_behind(lowest, by=1):
             starts.append(trial.candidate.start)
-            level.append((trial.candidate, epoch))
-    return tuple(level[:MOST_LEVEL])
+            level.append(trial)
+    return level[:MOST_LEVEL]
 
 
 def rungs(n_settings: int, n_epochs: int) -> list[int]:
@@ -163,12 +186,13 @@ class Learned:
 
 @dataclass(frozen=True)
 class Plan:
-    """A problem, what inner splits chose for it (all of it, where nothing was open), a seed."""
+    """A problem, what folds of its rows chose for it (none, where nothing was open), and a seed."""
 
     problem: Problem
     choice: Choice
     seed: int
     watch: Watch
+    folds: Sequence[Fold] = ()
     stopped: bool = False
 
     def learn(self) -> Learned:
@@ -194,9 +218,13 @@ class Plan:
     def without(self, fold: Fold) -> FloatArray:
         """Return the map that the same settings lead to from the training part of a fold."""
         problem = self.problem.on(self.problem.rows.take(fold.train))
-        choice, number = self.choice, int(fold.test[0])
-        alone = walk(problem, choice.setting, choice.n_epochs, (self.seed, number))
-        others = self._others(problem, number)
+        judged = [number for number, each in enumerate(self.folds) if each is fold]
+        if judged:
+            alone, *others = [maps[judged[0]] for maps in self.choice.maps]
+        else:
+            number = int(fold.test[0])
+            alone = walk(problem, self.choice.setting, self.choice.n_epochs, (self.seed, number))
+            others = self._others(problem, number)
         return problem.mean([alone, *others]) if others else alone
 
     def _others(self, problem: Problem, number: int) -> list[FloatArray]:
@@ -229,12 +257,12 @@ def plan_fit(
 
     rows, settings = problem.rows, problem.settings()
     if len(settings) > 1:
-        folds = inner_folds(rows, seed) if folds is None else folds
-        held = [(rows.take(fold.train), rows.take(fold.test)) for fold in folds[:most_splits]]
+        folds = (inner_folds(rows, seed) if folds is None else folds)[:most_splits]
+        held = [(rows.take(fold.train), rows.take(fold.test)) for fold in folds]
         parts = [(problem.on(train), test) for train, test in held]
         if parts:
             choice = choose(parts, settings, seed, watch_all, averages=problem.has_mean)
-            return Plan(problem, choice, seed, watch, bool(stopped))
+            return Plan(problem, choice, seed, watch, folds, bool(stopped))
     return Plan(problem, Choice(settings[0], None), seed, watch)
 
 
