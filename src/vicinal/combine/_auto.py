@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal._validation import check_positive
-from vicinal.combine._mean import MeanMetric, draw_seed
+from vicinal.combine._mean import draw_seed
 from vicinal.combine._members import average, average_maps, check_member, is_linear
 from vicinal.combine._race import Race, Standing, order_of
 from vicinal.metric import (
@@ -30,7 +30,7 @@ from vicinal.metric.held_out import CrossFit
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import Maps
 from vicinal.metric.selection import Fate
-from vicinal.rivals import LDA, LMNN, MLKR, Euclidean
+from vicinal.rivals import LDA, MLKR, Euclidean
 from vicinal.rows import (
     Classes,
     Rows,
@@ -45,17 +45,19 @@ from vicinal.rows import (
 class AutoMetric(MetricLearner):
     """Fit the learner that predicts held-out rows best.
 
-    All candidates are fitted on inner splits of at most 5,000 rows, and judged by the k-NN
-    prediction of the rows held out. Those behind the leader by more than the noise of the
-    difference drop out after each split. Then the means of the metrics of the first two, three, …
-    are judged, too, and of these the widest is taken that is behind the best by no more than the
-    noise: what cannot be told apart is averaged. It is then fitted on all rows.
+    All candidates learn from the training parts of inner folds of at most 5,000 rows, and are
+    judged by the k-NN prediction of the rows held out. Those behind the leader by more than the
+    noise of the difference drop out after each fold. Then the means of the metrics of the first
+    two, three, … are judged, too, and of these the widest is taken that is behind the best by no
+    more than the noise: what cannot be told apart is averaged. Only what is taken is then fitted on
+    all rows; settings that a candidate chooses on rows held out it chooses once, on the same folds.
 
     Parameters
     ----------
     candidates : dict of str to learner, list of learners, or None
-        None is Euclidean, LDA, the gradient metric for the target (EJOP or EGOP), LMNN, MLNG and
-        the mean of several MLNG; for numbers, Euclidean, EGOP and RegressionMLNG.
+        None is Euclidean, LDA, the weights of ReliefF and of gradients, the gradient metric for the
+        target (EJOP or EGOP) and MLNG; for numbers, Euclidean, the same weights, EGOP, MLKR and
+        RegressionMLNG.
     n_neighbors : int or None
         k of the prediction, and of the candidates that leave theirs open. None follows the
         predictor the metric stands in, and is 5 where there is none.
@@ -262,7 +264,6 @@ def default_candidates(target: Target | None) -> list[tuple[str, Any]]:
         ("gradient-weights", GradientWeights()),
         (type(gradients).__name__.lower(), gradients),
         ("mlng", MLNG()),
-        *([("lmnn", LMNN())] if __import__("os").environ.get("LM") else []),
     ]
 
 
