@@ -60,6 +60,11 @@ class HeldOut:
             np.concatenate([part.distances[:, :k] for part in parts]),
         )
 
+    def in_order(self) -> HeldOut:
+        """Return the same by ascending row number."""
+        order = np.argsort(self.rows, kind="stable")
+        return HeldOut(self.rows[order], self.near[order], self.distances[order])
+
 
 def look(maps: Maps, X: AnyArray, fold: Fold, k: int, *, n_threads: int = 1) -> HeldOut:
     """Return the k nearest training rows of a fold's held-out rows of X (n, d), or all."""

@@ -108,6 +108,10 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._keep(self.learn(self.note_rows(rows)))
         return self
 
+    def begin(self, X: AnyArray, y: Any, folds: Sequence[Fold], **parameters: Any) -> CrossFit:
+        """Begin the fit that ``fit`` would do with the same arguments: see :meth:`cross_fit`."""
+        return self.cross_fit(self._read(X, y, **parameters), folds)
+
     def cross_fit(self, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
         """Begin a fit to checked rows that also tells what is learned without some of them.
 

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from vicinal._kernels._vote import majority_vote, weighted_shares, weighted_vote
+from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_neighbors
+from vicinal.metric.held_out import HeldOut
+from vicinal.predict._ballots import Ballots, ClassBallots, NumberBallots
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict._held_out import (
+    SEED,
+    begin_metric,
+    look_at_folds,
+    maps_without,
+    sees_no_target,
+)
 from vicinal.predict._training_targets import NeighborsClassifier, NeighborsRegressor
-from vicinal.predict._votes import check_weighing, weigh_neighbors
+from vicinal.predict._vote import (
+    REACH,
+    Vote,
+    choose_neighbors,
+    learn_temperature,
+)
+from vicinal.predict._votes import AUTO, LEARNED, check_weighing
+from vicinal.rows import MOST_ROWS, Rows, check_groups, inner_folds
 
 
 class _KNearest(NeighborsPredictor):
+    n_neighbors_: int
+    temperature_: float
+    held_out_rows_: IntArray
+
     def __init__(
         self,
-        n_neighbors: int = 5,
+        n_neighbors: int | str = 5,
         metric: Any = None,
         *,
         weights: Any = "uniform",
@@ -33,21 +55,112 @@ class _KNearest(NeighborsPredictor):
         self.n_jobs = n_jobs
 
     @property
-    def _k(self) -> int:
-        return self.n_neighbors
+    def _is_soft(self) -> bool:
+        return isinstance(self.weights, str) and self.weights in (LEARNED, AUTO)
+
+    @property
+    def _chooses(self) -> bool:
+        return self._is_soft or isinstance(self.n_neighbors, str)
+
+    @property
+    def _k(self) -> int | None:
+        """k for the metric to learn for; None where the vote is to find its own."""
+        return None if isinstance(self.n_neighbors, str) else self.n_neighbors
+
+    def _usual_neighbors(self) -> int:
+        return self._vote.n_neighbors
+
+    @property
+    def _vote(self) -> Vote:
+        """The vote as fitted, of no more rows than there are."""
+        fitted = vars(self)  # files of before have the parameters alone
+        k = min(fitted.get("n_neighbors_", self.n_neighbors), self._n_indexed)
+        return Vote(k, self.weights, fitted.get("temperature_"))
+
+    @property
+    def _ballots(self) -> Ballots:
+        """What the indexed rows say."""
+        raise NotImplementedError
 
     def _check_settings(self, n_rows: int) -> None:
-        check_neighbors(self.n_neighbors, n_rows)
-        check_weighing(self.weights)
+        if isinstance(self.n_neighbors, str):
+            if self.n_neighbors != AUTO:
+                raise ValueError(
+                    f"n_neighbors must be a whole number or 'auto', got {self.n_neighbors!r}."
+                )
+        else:
+            check_neighbors(self.n_neighbors, n_rows)
+        if not self._is_soft:
+            check_weighing(self.weights)
 
-    def _weighed_neighbors(self, X: AnyArray | None) -> tuple[IntArray, FloatArray | None]:
-        """Return the neighbours (m, k) and what each counts, None where all count the same."""
-        distances, indices = self.kneighbors(X)
-        by_distance = weigh_neighbors(self.weights, distances)
-        if self._weights is None:
-            return indices, by_distance
-        of_rows = self._weights[indices]
-        return indices, of_rows if by_distance is None else of_rows * by_distance
+    def _fit_metric(self, metric: Any, X: AnyArray, rows: Rows, parameters: dict[str, Any]) -> Any:
+        groups = check_groups(parameters.get("groups"), rows.n_rows)
+        folds = inner_folds(replace(rows, groups=groups), SEED) if self._chooses else []
+        self._looked = None
+        if not folds or sees_no_target(metric):
+            return super()._fit_metric(metric, X, rows, parameters)
+        begun = begin_metric(metric, X, rows, folds, parameters)
+        parts = maps_without(begun, folds)
+        fitted = begun.finish()
+        if parts:
+            most, n_threads = self._reach_of(rows.n_rows), thread_count(self.n_jobs)
+            self._looked = look_at_folds(parts, rows.X, most, n_threads)
+        return fitted
+
+    def _reach_of(self, n_rows: int) -> int:
+        """Return how many neighbours are looked at: 64, or more that were asked for."""
+        asked = REACH if isinstance(self.n_neighbors, str) else max(REACH, self.n_neighbors)
+        return max(1, min(asked, n_rows - 1))
+
+    def _finish_fit(self) -> None:
+        for name in ("temperature_", "held_out_rows_", *self._held_out_names):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        held = self.__dict__.pop("_looked", None)
+        if not self._chooses:
+            self.n_neighbors_ = int(self.n_neighbors)
+            return
+        held = self._look_among_others() if held is None else held
+        vote = self._choose(held)
+        self.n_neighbors_ = vote.n_neighbors
+        if vote.temperature is not None:
+            self.temperature_ = vote.temperature
+        self.held_out_rows_ = self._training_rows(held.rows)
+        self._keep_held_out(vote.hold(self._ballots, held))
+
+    def _choose(self, held: HeldOut) -> Vote:
+        """Return the vote that held-out rows prefer."""
+        ballots = self._ballots
+        weights = None if ballots.weights is None else ballots.weights[held.rows]
+        if self._is_soft:
+            temperature = learn_temperature(ballots, held, weights)
+            return Vote(held.near.shape[1], LEARNED, temperature)
+        if not len(held.rows):
+            return Vote(1, self.weights)
+        return Vote(choose_neighbors(ballots, held, self.weights, weights), self.weights)
+
+    def _look_among_others(self) -> HeldOut:
+        """Return what rows see among the others, of very many rows of some."""
+        n_rows = self._n_indexed
+        if n_rows < 2:
+            return HeldOut(np.empty(0, int), np.empty((0, 1), int), np.empty((0, 1)))
+        rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_ROWS)).astype(int))
+        queries = self._training_queries()[rows]
+        values, near = self._others(queries, rows, self._reach_of(n_rows))
+        return HeldOut(rows, near, self._as_distances(values))
+
+    _held_out_names: tuple[str, ...] = ()
+
+    def _keep_held_out(self, predictions: FloatArray) -> None:
+        """Keep the predictions for held-out rows."""
+        (name,) = self._held_out_names
+        setattr(self, name, predictions)
+
+    def _tally(self, X: AnyArray | None) -> FloatArray:
+        """Return shares or means for each row, by the vote as fitted."""
+        check_is_fitted(self)
+        vote = self._vote
+        distances, near = self._nearest(X, vote.n_neighbors)
+        return self._ballots.tally(near, vote.weigh(distances), soft=vote.is_soft)
 
 
 class KNNClassifier(NeighborsClassifier, _KNearest):
@@ -59,8 +172,10 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        k.
+    n_neighbors : int or "auto", default=5
+        k. "auto" takes the largest of up to 64 that a standard error does not tell from the best on
+        held-out votes. Learned weights reach over 64 neighbours, or k where that is more (no more
+        than there are other rows): T says how far the vote goes, and k is the metric's alone.
     metric : metric learner or transformer, name of a method, default=None
         Cloned and fitted in ``fit``; None is the Euclidean distance of the rows as given. Wrap a
         fitted one in scikit-learn's ``FrozenEstimator`` to use it as it is. Training rows go
@@ -68,10 +183,11 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
         metric with ``encode`` is searched by Hamming distance. A metric learner (or one at the end
         of a pipeline) whose own ``n_neighbors`` is None learns for the k of this vote. A name is
         one of ``vicinal compare``, such as "mlng", with its defaults.
-    weights : {"uniform", "distance", "softmax"} or callable, default="uniform"
+    weights : {"uniform", "distance", "softmax", "learned"} or callable, default="uniform"
         What each of the k votes counts, times its sample weight: the same; 1/d (only neighbours
         at distance zero, where there are any); exp(−d²/s²), s² the mean of the query's k squared
-        distances; or a function of the distances (m, k) that returns as many weights.
+        distances; exp(−d/T), T of least log-loss on held-out votes; or a function of the distances
+        (m, k) that returns as many weights.
     class_weight : dict, "balanced" or None, default=None
         What votes count by class, times their sample weights; a class that a dict leaves out
         counts 1. "balanced" gives every class the same total. The metric does not see them, but
@@ -88,12 +204,23 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
     ----------
     classes_ : ndarray of shape (n_classes,)
     metric_ : the fitted metric, or None
+    n_neighbors_ : int
+    temperature_ : float
+        T, where weights are learned; 1 where all distances are equal, and T makes no difference.
+    held_out_rows_ : ndarray of shape (m,)
+        The training rows with held-out votes, ascending, where votes were held out to choose.
+    held_out_proba_ : ndarray of shape (m, n_classes)
+        Shares of the classes at these rows, by the vote as chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had column names.
 
     Notes
     -----
+    Votes are held out by inner folds: the metric is learned without some rows, and these ask the
+    others. A metric that chooses settings on inner folds has its maps without them anyway, so that
+    only one that does not is fitted again. Where the metric does not depend on y, or is frozen,
+    each of at most 5,000 rows asks all others instead.
     A single class is allowed, and always predicted; a metric may refuse it. Weights count votes:
     k is a number of rows, so a row of weight two is not the same as the row twice; a row of weight
     zero is no row at all. Weighted votes tie where they differ by less than 1e-12 of themselves.
@@ -110,9 +237,11 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
     0.96
     """
 
+    _held_out_names = ("held_out_proba_",)
+
     def __init__(
         self,
-        n_neighbors: int = 5,
+        n_neighbors: int | str = 5,
         metric: Any = None,
         *,
         weights: Any = "uniform",
@@ -126,28 +255,24 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
         )
         self.class_weight = class_weight
 
+    @property
+    def _ballots(self) -> ClassBallots:
+        codes, weights = self._of_indexed(self._codes), self._of_indexed(self._weights)
+        return ClassBallots(codes, len(self.classes_), weights)
+
     def predict(self, X: AnyArray | None) -> AnyArray:
         """Return the winner of the vote for each row, of shape (m,); X as for ``kneighbors``."""
-        indices, weights = self._weighed_neighbors(X)
-        labels, n_classes = self._codes[indices], len(self.classes_)
-        if weights is None:
-            codes = majority_vote(labels, n_classes)
-        else:
-            votes = labels.ravel(), weights.ravel(), _even(indices)
-            codes = weighted_vote(*votes, n_classes, 0)
-        winners: AnyArray = self.classes_[codes]
+        winners: AnyArray = self.classes_[self._tally(X).argmax(axis=1)]
         return winners
 
     def predict_proba(self, X: AnyArray | None) -> FloatArray:
-        """Return each class's share of the k votes, by weight, of shape (m, n_classes).
+        """Return each class's share of the votes, by weight, of shape (m, n_classes).
 
         Where shares tie, the winner's is larger by one unit in the last place, so that the largest
-        is always the class :meth:`predict` returns.
+        is always the class :meth:`predict` returns. With learned weights no share is zero: the
+        classes' shares among all n rows count as one row in n + 1.
         """
-        indices, weights = self._weighed_neighbors(X)
-        labels, n_classes = self._codes[indices], len(self.classes_)
-        votes = np.ones(labels.size) if weights is None else weights.ravel()
-        return weighted_shares(labels.ravel(), votes, _even(indices), np.ones(n_classes))
+        return self._tally(X)
 
 
 class KNNRegressor(NeighborsRegressor, _KNearest):
@@ -157,12 +282,12 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        k.
+    n_neighbors : int or "auto", default=5
+        As for :class:`KNNClassifier`.
     metric : metric learner or transformer, default=None
         As for :class:`KNNClassifier`.
-    weights : {"uniform", "distance", "softmax"} or callable, default="uniform"
-        As for :class:`KNNClassifier`.
+    weights : {"uniform", "distance", "softmax", "learned"} or callable, default="uniform"
+        As for :class:`KNNClassifier`, T of least squared error.
     index : str, default="exact"
         As for :class:`KNNClassifier`.
     block_size : int, default=None
@@ -173,6 +298,8 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
     Attributes
     ----------
     metric_ : the fitted metric, or None
+    n_neighbors_, temperature_, held_out_rows_ : as for :class:`KNNClassifier`
+    held_out_predictions_ : ndarray of shape (m,) or (m, n_outputs)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had column names.
@@ -184,20 +311,15 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
     array([2.])
     """
 
+    _held_out_names = ("held_out_predictions_",)
+
+    @property
+    def _ballots(self) -> NumberBallots:
+        return NumberBallots(self._of_indexed(self._targets), self._of_indexed(self._weights))
+
     def predict(self, X: AnyArray | None) -> FloatArray:
         """Return the weighted mean target of the k nearest rows, (m,) or (m, n_outputs).
 
         X as for ``kneighbors``: None predicts each training row from the others.
         """
-        indices, weights = self._weighed_neighbors(X)
-        if weights is None:
-            means: FloatArray = self._targets[indices].mean(axis=1)
-            return means
-        sums = np.einsum("ij,ij...->i...", weights, self._targets[indices])
-        return (sums.T / weights.sum(axis=1)).T
-
-
-def _even(indices: IntArray) -> IntArray:
-    """Return where the neighbours of each query start when laid out in one line."""
-    m, k = indices.shape
-    return np.arange(0, m * k + 1, k)
+        return self._tally(X)

@@ -17,7 +17,7 @@ from vicinal.metric.selection._curves import (
     choose_by_votes,
     choose_held_out,
 )
-from vicinal.metric.selection._judges import judge_maps, prediction_losses, vote_losses
+from vicinal.metric.selection._judges import SHARE, judge_maps, prediction_losses, vote_losses
 from vicinal.metric.selection._learning import Choice, Learned, Plan, choose, learn, plan_fit
 from vicinal.metric.selection._race import (
     CLEARLY,
@@ -33,6 +33,7 @@ from vicinal.metric.selection._race import (
 __all__ = [
     "CLEARLY",
     "PATIENCE",
+    "SHARE",
     "Choice",
     "Entry",
     "Fate",
