@@ -184,6 +184,12 @@ class AutoMetric(MetricLearner):
         self.__dict__.pop("components_", None)  # of an earlier fit
         return average(fits, rows.X) if len(fits) > 1 else maps_of(fits[0])
 
+    def forget_rows(self) -> None:
+        """Drop the training rows that the chosen learners keep beside their maps."""
+        for member in self.metric_ if isinstance(self.metric_, list) else [self.metric_]:
+            if isinstance(member, MetricLearner):
+                member.forget_rows()
+
     def _keep(self, maps: Maps) -> None:
         if is_linear(maps):
             super()._keep(maps)

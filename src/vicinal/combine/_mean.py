@@ -155,6 +155,12 @@ class MeanMetric(MetricLearner):
             self.n_iter_ = int(max(np.max(count) for count in counts))
         return average(members, rows.X, self.n_components)
 
+    def forget_rows(self) -> None:
+        """Drop the training rows that the members keep beside their maps."""
+        for member in self.estimators_:
+            if isinstance(member, MetricLearner):
+                member.forget_rows()
+
     def _parts(self, rows: Rows, random: np.random.RandomState) -> list[IntArray]:
         """Return the rows of each part, ascending."""
         n_parts = check_whole("n_parts", self.n_parts, most=max(1, rows.n_rows // 2))

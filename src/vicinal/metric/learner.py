@@ -135,6 +135,9 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         return CrossFit(without, lambda: self.fit_rows(rows))
 
+    def forget_rows(self) -> None:
+        """Drop the training rows a fit keeps beside its maps; most keep none."""
+
     def note_rows(self, rows: Rows) -> Rows:
         """Note what a fit is about (columns, spread, classes); return rows as it takes them."""
         target = self._take_target(rows.target)

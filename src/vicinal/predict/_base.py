@@ -19,6 +19,7 @@ from vicinal.metric.held_out import distances_of
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import CodeMaps
 from vicinal.metric.search import Index, search
+from vicinal.predict._changes import RowChanges
 from vicinal.predict._graphs import NeighborGraphs
 from vicinal.predict._sides import build_index, check_metric, named_metric, prepare_metric
 from vicinal.predict._weights import (
@@ -37,7 +38,7 @@ from vicinal.rows import (
 )
 
 
-class NeighborsPredictor(NeighborGraphs, BaseEstimator):
+class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
     """Base of all predictors: finds training rows near a query under a learned metric.
 
     Subclasses take ``metric``, ``index``, ``block_size`` and ``n_jobs``; what the targets are is

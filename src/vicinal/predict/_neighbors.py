@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._threads import thread_count
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import AnyArray, BoolArray, FloatArray, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.metric.held_out import HeldOut
 from vicinal.predict._ballots import Ballots, ClassBallots, NumberBallots
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict._changes import check_left
 from vicinal.predict._held_out import (
     SEED,
     begin_metric,
@@ -30,6 +31,8 @@ from vicinal.predict._vote import (
 )
 from vicinal.predict._votes import AUTO, LEARNED, check_weighing
 from vicinal.rows import MOST_ROWS, Rows, check_groups, inner_folds
+
+_CHOSEN = ("temperature_", "held_out_rows_", "_added_losses", "_usual_loss")
 
 
 class _KNearest(NeighborsPredictor):
@@ -113,7 +116,7 @@ class _KNearest(NeighborsPredictor):
         return max(1, min(asked, n_rows - 1))
 
     def _finish_fit(self) -> None:
-        for name in ("temperature_", "held_out_rows_", *self._held_out_names):  # of an earlier fit
+        for name in (*_CHOSEN, *self._held_out_names):  # of an earlier fit
             self.__dict__.pop(name, None)
         held = self.__dict__.pop("_looked", None)
         if not self._chooses:
@@ -154,6 +157,55 @@ class _KNearest(NeighborsPredictor):
         """Keep the predictions for held-out rows."""
         (name,) = self._held_out_names
         setattr(self, name, predictions)
+        rows = vars(self)["held_out_rows_"]
+        self._usual_loss = float(self._losses_at(predictions, rows).mean()) if len(rows) else 0.0
+
+    def _losses_at(self, predictions: FloatArray, rows: IntArray) -> FloatArray:
+        """Return what predictions for training rows lose."""
+        raise NotImplementedError
+
+    def _check_enough(self, n_rows: int) -> None:
+        if not self._chooses:
+            check_left(self.n_neighbors_, n_rows)
+
+    def _keep_left(self, left: BoolArray, numbers: IntArray) -> None:
+        """Keep the held-out votes of rows that stay, under their new numbers."""
+        if "held_out_rows_" not in vars(self):
+            return
+        stay = left[self.held_out_rows_]
+        self.held_out_rows_ = numbers[self.held_out_rows_[stay]]
+        (name,) = self._held_out_names
+        setattr(self, name, getattr(self, name)[stay])
+
+    @property
+    def drift_(self) -> float:
+        """How much more the vote loses at rows that were added than at those held out by the fit.
+
+        The mean of −log of the own class's share (of the squared error, for numbers) over all
+        that :meth:`add_rows` brought, each asked before it joined, less the mean over the held-out
+        rows of the fit; 0 where no row was added. Clearly above zero, it is time to fit anew.
+        """
+        check_is_fitted(self)
+        if "held_out_rows_" not in vars(self):
+            raise AttributeError(
+                "drift_ compares with held-out votes, which a fit with n_neighbors='auto' or "
+                "weights='learned' has."
+            )
+        total, count = vars(self).get("_added_losses", (0.0, 0))
+        return float(total / count - self._usual_loss) if count else 0.0
+
+    _usual_loss: float
+
+    def _losses_of_new(self, X: AnyArray, target: AnyArray) -> FloatArray:
+        """Return what the vote loses at each of some rows and targets."""
+        raise NotImplementedError
+
+    def _note_drift(self, X: AnyArray, target: AnyArray) -> None:
+        if "held_out_rows_" not in vars(self) or not len(target):
+            return
+        losses = self._losses_of_new(X, target)
+        total, count = vars(self).get("_added_losses", (0.0, 0))
+        self._added_losses = (total + float(losses.sum()), count + len(losses))
 
     def _tally(self, X: AnyArray | None) -> FloatArray:
         """Return shares or means for each row, by the vote as fitted."""
@@ -237,6 +289,7 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
     0.96
     """
 
+    held_out_proba_: FloatArray
     _held_out_names = ("held_out_proba_",)
 
     def __init__(
@@ -259,6 +312,59 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
     def _ballots(self) -> ClassBallots:
         codes, weights = self._of_indexed(self._codes), self._of_indexed(self._weights)
         return ClassBallots(codes, len(self.classes_), weights)
+
+    def doubtful_rows(self) -> IntArray:
+        """Return the training rows whose held-out vote is for another class, the surest first.
+
+        A row is asked among the others: by the votes that the fit held out, and where it held none
+        out (of that row, or of any), by the fitted metric, which saw its label. Of such rows many
+        are rare, and some are labelled wrongly: look at them.
+
+        Returns
+        -------
+        int ndarray of shape (m,)
+            By the share of the own class, the least first.
+        """
+        check_is_fitted(self)
+        rows = self._training_rows(np.arange(self._n_indexed))
+        shares = self._tally(None) if len(rows) > 1 else self._ballots.prior[None]
+        if "held_out_rows_" in vars(self):
+            places = np.searchsorted(rows, self.held_out_rows_)
+            shares[places] = self.held_out_proba_
+        own = shares[np.arange(len(rows)), self._codes[rows]]
+        order = np.argsort(own, kind="stable")
+        doubtful = shares.argmax(axis=1)[order] != self._codes[rows][order]
+        return rows[order[doubtful]]
+
+    def _losses_at(self, predictions: FloatArray, rows: IntArray) -> FloatArray:
+        return self._surprise(predictions, self._codes[rows])
+
+    def _losses_of_new(self, X: AnyArray, target: AnyArray) -> FloatArray:
+        places = np.searchsorted(self.classes_, target)
+        places = np.minimum(places, len(self.classes_) - 1)
+        codes = np.where(self.classes_[places] == target, places, -1)
+        return self._surprise(self._tally(X), codes)
+
+    def _surprise(self, shares: FloatArray, codes: IntArray) -> FloatArray:
+        """Return −log of the own class's share, that of an unknown class (−1) a row in n + 1."""
+        ballots = self._ballots
+        soft = shares if self._vote.is_soft else ballots.soften(shares)
+        own = soft[np.arange(len(codes)), codes]
+        surprise: FloatArray = -np.log(np.where(codes < 0, 1 / (len(ballots.codes) + 1), own))
+        return surprise
+
+    def _shorten(self, left: BoolArray, numbers: IntArray) -> None:
+        self._keep_left(left, numbers)
+        super()._shorten(left, numbers)
+
+    def _rename(self, names: AnyArray) -> None:
+        held = vars(self).get("held_out_proba_")
+        if held is not None and not np.array_equal(names, self.classes_):
+            columns = np.zeros((len(held), len(names)))
+            stay = np.isin(self.classes_, names)
+            columns[:, np.searchsorted(names, self.classes_[stay])] = held[:, stay]
+            self.held_out_proba_ = columns
+        super()._rename(names)
 
     def predict(self, X: AnyArray | None) -> AnyArray:
         """Return the winner of the vote for each row, of shape (m,); X as for ``kneighbors``."""
@@ -316,6 +422,19 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
     @property
     def _ballots(self) -> NumberBallots:
         return NumberBallots(self._of_indexed(self._targets), self._of_indexed(self._weights))
+
+    def _losses_at(self, predictions: FloatArray, rows: IntArray) -> FloatArray:
+        errors = np.square(predictions - self._targets[rows]).reshape(len(rows), -1)
+        losses: FloatArray = errors.sum(axis=1)
+        return losses
+
+    def _losses_of_new(self, X: AnyArray, target: AnyArray) -> FloatArray:
+        errors: FloatArray = np.square(self._tally(X) - target).reshape(len(target), -1).sum(axis=1)
+        return errors
+
+    def _shorten(self, left: BoolArray, numbers: IntArray) -> None:
+        self._keep_left(left, numbers)
+        super()._shorten(left, numbers)
 
     def predict(self, X: AnyArray | None) -> FloatArray:
         """Return the weighted mean target of the k nearest rows, (m,) or (m, n_outputs).

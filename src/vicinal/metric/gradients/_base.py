@@ -55,6 +55,8 @@ class GradientMetric(MetricLearner):
 
     gradients_: FloatArray
     _kind: MetricKind
+    # What gradients are estimated from, as plain values; None where its rows are not held.
+    _fitted: dict[str, Any] | None
     _task = "auto"
     _weight_scale = 1.0  # what given weights were divided by
     _fits_distributed = True
@@ -150,6 +152,15 @@ class GradientMetric(MetricLearner):
             return self
 
         return CrossFit(without, finish)
+
+    def forget_rows(self) -> None:
+        """Drop the sample gradients are estimated from; a local metric cannot do without it."""
+        if self.local:
+            raise ValueError(
+                "a metric with local=True ranks by gradients that it estimates from its training "
+                "rows, so that none of them can be removed; fit anew without them."
+            )
+        self._fitted = None
 
     def _begin(self, rows: Rows) -> BegunFit:
         weights, targets = self._columns(rows)
