@@ -63,6 +63,11 @@ class ClassBallots:
         losses: FloatArray = wrong + SHARE * (1 - shares[np.arange(len(own)), own])
         return losses
 
+    def indicators(self, rows: IntArray) -> FloatArray:
+        """Return 1 in the column of each row's class, (m, R)."""
+        ones: FloatArray = np.eye(self.n_classes)[self.codes[rows]]
+        return ones
+
     def surprise(self, shares: FloatArray, rows: IntArray) -> FloatArray:
         """Return −log of the share of the own class, (m,)."""
         own = shares[np.arange(len(rows)), self.codes[rows]]
@@ -94,6 +99,17 @@ class NumberBallots:
         """Return the squared error of each row, summed over columns, (m,)."""
         errors: FloatArray = np.square(means - self.values[rows]).reshape(len(rows), -1).sum(axis=1)
         return errors
+
+    def spread(self, near: IntArray, weights: FloatArray | None) -> FloatArray:
+        """Return the weighted variance of the neighbours' numbers, (m,) or (m, C)."""
+        means = self.tally(near, weights)
+        squares = NumberBallots(np.square(self.values), self.weights).tally(near, weights)
+        variances: FloatArray = np.maximum(squares - np.square(means), 0.0)
+        return variances
+
+    def indicators(self, rows: IntArray) -> FloatArray:
+        """Return the numbers of rows, (m,) or (m, C)."""
+        return self.values[rows]
 
     def surprise(self, means: FloatArray, rows: IntArray) -> FloatArray:
         """Return the same: what a temperature is chosen by."""

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._threads import thread_count
-from vicinal._types import AnyArray, BoolArray, FloatArray, IntArray
+from vicinal._types import AnyArray, BoolArray, FloatArray, Fold, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.metric.held_out import HeldOut
+from vicinal.metric.learner import maps_of
+from vicinal.metric.maps import Maps
 from vicinal.predict._ballots import Ballots, ClassBallots, NumberBallots
 from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._changes import check_left
+from vicinal.predict._conformal import check_alpha, conformal_radius, conformal_sets
+from vicinal.predict._heads import (
+    VOTE,
+    choose_heads,
+    fit_head,
+    heads_for,
+    hold_out_head,
+    predict_head,
+    settle,
+)
 from vicinal.predict._held_out import (
     SEED,
     begin_metric,
@@ -30,9 +43,16 @@ from vicinal.predict._vote import (
     learn_temperature,
 )
 from vicinal.predict._votes import AUTO, LEARNED, check_weighing
-from vicinal.rows import MOST_ROWS, Rows, check_groups, inner_folds
+from vicinal.rows import MOST_ROWS, Classes, Numbers, Rows, check_groups, inner_folds
 
-_CHOSEN = ("temperature_", "held_out_rows_", "_added_losses", "_usual_loss")
+_CHOSEN = (
+    "temperature_",
+    "held_out_rows_",
+    "_added_losses",
+    "_usual_loss",
+    "heads_",
+    "_fitted_heads",
+)
 
 
 class _KNearest(NeighborsPredictor):
@@ -99,16 +119,25 @@ class _KNearest(NeighborsPredictor):
     def _fit_metric(self, metric: Any, X: AnyArray, rows: Rows, parameters: dict[str, Any]) -> Any:
         groups = check_groups(parameters.get("groups"), rows.n_rows)
         folds = inner_folds(replace(rows, groups=groups), SEED) if self._chooses else []
-        self._looked = None
+        self._looked: HeldOut | None = None
+        self._tried: tuple[list[tuple[Fold, Maps]], Rows] | None = None
         if not folds or sees_no_target(metric):
-            return super()._fit_metric(metric, X, rows, parameters)
+            fitted = super()._fit_metric(metric, X, rows, parameters)
+            if self.weights == AUTO:  # heads are not asked row by row
+                self._look([(fold, maps_of(fitted)) for fold in folds], rows)
+            return fitted
         begun = begin_metric(metric, X, rows, folds, parameters)
         parts = maps_without(begun, folds)
         fitted = begun.finish()
+        self._look(parts, rows)
+        return fitted
+
+    def _look(self, parts: list[tuple[Fold, Maps]], rows: Rows) -> None:
+        """Have the held-out rows of folds look at the others, and keep what heads are tried on."""
         if parts:
             most, n_threads = self._reach_of(rows.n_rows), thread_count(self.n_jobs)
             self._looked = look_at_folds(parts, rows.X, most, n_threads)
-        return fitted
+            self._tried = (parts, rows) if self.weights == AUTO else None
 
     def _reach_of(self, n_rows: int) -> int:
         """Return how many neighbours are looked at: 64, or more that were asked for."""
@@ -118,7 +147,7 @@ class _KNearest(NeighborsPredictor):
     def _finish_fit(self) -> None:
         for name in (*_CHOSEN, *self._held_out_names):  # of an earlier fit
             self.__dict__.pop(name, None)
-        held = self.__dict__.pop("_looked", None)
+        held, tried = self.__dict__.pop("_looked", None), self.__dict__.pop("_tried", None)
         if not self._chooses:
             self.n_neighbors_ = int(self.n_neighbors)
             return
@@ -128,7 +157,54 @@ class _KNearest(NeighborsPredictor):
         if vote.temperature is not None:
             self.temperature_ = vote.temperature
         self.held_out_rows_ = self._training_rows(held.rows)
-        self._keep_held_out(vote.hold(self._ballots, held))
+        predictions = vote.hold(self._ballots, held)
+        self._keep_spread(vote, held)
+        if tried is not None:
+            predictions = self._choose_heads(predictions, held, *tried)
+        self._keep_held_out(predictions)
+
+    def _keep_spread(self, vote: Vote, held: HeldOut) -> None:
+        """Keep how much the neighbours of held-out rows differ, where that is of use."""
+
+    def _check_held_out(self, what: str) -> None:
+        """Refuse what held-out votes are needed for, where the fit held none out."""
+        check_is_fitted(self)
+        if not len(vars(self).get("held_out_rows_", ())):
+            raise ValueError(
+                f"{what} goes by held-out votes, and this fit held none out; fit two rows or more "
+                "with n_neighbors='auto', weights='learned' or weights='auto'."
+            )
+
+    def _choose_heads(
+        self, voted: FloatArray, held: HeldOut, parts: list[tuple[Fold, Maps]], rows: Rows
+    ) -> FloatArray:
+        """Choose what predicts, fit it to all rows, and return its held-out predictions."""
+        weights = self._of_indexed(self._weights)
+        heads = heads_for(maps_of(self.metric_), rows)
+        held_out = {
+            VOTE: voted,
+            **{name: hold_out_head(head, parts, rows, weights) for name, head in heads.items()},
+        }
+        row_weights = None if weights is None else weights[held.rows]
+        self.heads_ = choose_heads(held_out, self._ballots.indicators(held.rows), row_weights)
+        mapped = self._index.vectors if heads else None  # type: ignore[union-attr]
+        self._fitted_heads = [
+            settle(fit_head(heads[name], mapped, rows, weights))
+            for name in self.heads_
+            if name != VOTE
+        ]
+        mean: FloatArray = np.mean([held_out[name] for name in self.heads_], axis=0)
+        return mean
+
+    def _rows_changed(self) -> None:
+        if not vars(self).get("_fitted_heads"):
+            return
+        rows, weights = self._indexed_rows(), self._of_indexed(self._weights)
+        self._fitted_heads = [fit_head(head, rows.X, rows, weights) for head in self._fitted_heads]
+
+    def _indexed_rows(self) -> Rows:
+        """Return the rows as mapped, with their targets."""
+        raise NotImplementedError
 
     def _choose(self, held: HeldOut) -> Vote:
         """Return the vote that held-out rows prefer."""
@@ -208,11 +284,24 @@ class _KNearest(NeighborsPredictor):
         self._added_losses = (total + float(losses.sum()), count + len(losses))
 
     def _tally(self, X: AnyArray | None) -> FloatArray:
-        """Return shares or means for each row, by the vote as fitted."""
+        """Return shares or means for each row, as fitted; by the vote alone where X is None."""
         check_is_fitted(self)
+        heads = vars(self).get("heads_", (VOTE,)) if X is not None else (VOTE,)
+        queries = None if X is None else self._map_queries(X)
+        predictions = [self._voted(queries)] if VOTE in heads else []
+        if len(heads) > len(predictions):
+            n_classes = len(vars(self).get("classes_", ()))
+            predictions += [predict_head(each, queries, n_classes) for each in self._fitted_heads]
+        together: FloatArray = np.mean(predictions, axis=0)
+        return together if len(predictions) > 1 else predictions[0]
+
+    def _voted(self, queries: AnyArray | None) -> FloatArray:
+        """Return what the neighbours of mapped queries say, or those of each training row."""
         vote = self._vote
-        distances, near = self._nearest(X, vote.n_neighbors)
-        return self._ballots.tally(near, vote.weigh(distances), soft=vote.is_soft)
+        asked = self._leave_one_out if queries is None else partial(self._search, queries)
+        values, near = asked(vote.n_neighbors)
+        weights = vote.weigh(self._as_distances(values))
+        return self._ballots.tally(near, weights, soft=vote.is_soft)
 
 
 class KNNClassifier(NeighborsClassifier, _KNearest):
@@ -235,11 +324,13 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
         metric with ``encode`` is searched by Hamming distance. A metric learner (or one at the end
         of a pipeline) whose own ``n_neighbors`` is None learns for the k of this vote. A name is
         one of ``vicinal compare``, such as "mlng", with its defaults.
-    weights : {"uniform", "distance", "softmax", "learned"} or callable, default="uniform"
+    weights : {"uniform", "distance", "softmax", "learned", "auto"} or callable, default="uniform"
         What each of the k votes counts, times its sample weight: the same; 1/d (only neighbours
         at distance zero, where there are any); exp(−d²/s²), s² the mean of the query's k squared
         distances; exp(−d/T), T of least log-loss on held-out votes; or a function of the distances
-        (m, k) that returns as many weights.
+        (m, k) that returns as many weights. "auto" is "learned", and tries a
+        :class:`KernelClassifier` in the learned metric beside the vote: ``heads_`` says which of
+        the two predicts, or that their mean does.
     class_weight : dict, "balanced" or None, default=None
         What votes count by class, times their sample weights; a class that a dict leaves out
         counts 1. "balanced" gives every class the same total. The metric does not see them, but
@@ -259,10 +350,12 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
     n_neighbors_ : int
     temperature_ : float
         T, where weights are learned; 1 where all distances are equal, and T makes no difference.
+    heads_ : tuple of str
+        With ``weights="auto"``: what predicts, "vote", "kernel" or the mean of both.
     held_out_rows_ : ndarray of shape (m,)
         The training rows with held-out votes, ascending, where votes were held out to choose.
     held_out_proba_ : ndarray of shape (m, n_classes)
-        Shares of the classes at these rows, by the vote as chosen.
+        Shares of the classes at these rows, as chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X had column names.
@@ -313,6 +406,38 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
         codes, weights = self._of_indexed(self._codes), self._of_indexed(self._weights)
         return ClassBallots(codes, len(self.classes_), weights)
 
+    def predict_set(self, X: AnyArray, alpha: float = 0.1, *, random_state: Any = 0) -> BoolArray:
+        """Return the classes that each row may be of, such that alpha of all rows are missed.
+
+        A class is in the set unless the own class's share was as small at no more than a share
+        alpha of the held-out rows (split and cross-conformal prediction, Vovk et al. 2005). The
+        truth is in the set with probability 1 − alpha, over rows that come as the training rows
+        did: neither for each class or kind of row, nor where rows of another kind come. A set may
+        be empty, where no class has the share that usual rows have, and hold several classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+        alpha : float, default=0.1
+            Between 0 and 1.
+        random_state : int or RandomState, default=0
+            Decides classes whose share equals that of held-out rows: where most votes are
+            unanimous, only chance can leave out as few as alpha.
+
+        Returns
+        -------
+        bool ndarray of shape (m, n_classes)
+
+        References
+        ----------
+        vovk2005
+        """
+        alpha = check_alpha(alpha)
+        self._check_held_out("predict_set")
+        own = self._codes[self.held_out_rows_]
+        held_out = self.held_out_proba_[np.arange(len(own)), own]
+        return conformal_sets(self._tally(X), held_out, alpha, random_state)
+
     def doubtful_rows(self) -> IntArray:
         """Return the training rows whose held-out vote is for another class, the surest first.
 
@@ -335,6 +460,10 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
         order = np.argsort(own, kind="stable")
         doubtful = shares.argmax(axis=1)[order] != self._codes[rows][order]
         return rows[order[doubtful]]
+
+    def _indexed_rows(self) -> Rows:
+        codes = self._of_indexed(self._codes)
+        return Rows(self._index.vectors, Classes(self.classes_, codes))  # type: ignore[union-attr]
 
     def _losses_at(self, predictions: FloatArray, rows: IntArray) -> FloatArray:
         return self._surprise(predictions, self._codes[rows])
@@ -392,8 +521,9 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
         As for :class:`KNNClassifier`.
     metric : metric learner or transformer, default=None
         As for :class:`KNNClassifier`.
-    weights : {"uniform", "distance", "softmax", "learned"} or callable, default="uniform"
-        As for :class:`KNNClassifier`, T of least squared error.
+    weights : {"uniform", "distance", "softmax", "learned", "auto"} or callable, default="uniform"
+        As for :class:`KNNClassifier`, T of least squared error. "auto" tries a
+        :class:`KernelRegressor` and a :class:`LocalLinearRegressor` beside the mean.
     index : str, default="exact"
         As for :class:`KNNClassifier`.
     block_size : int, default=None
@@ -404,7 +534,7 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
     Attributes
     ----------
     metric_ : the fitted metric, or None
-    n_neighbors_, temperature_, held_out_rows_ : as for :class:`KNNClassifier`
+    n_neighbors_, temperature_, heads_, held_out_rows_ : as for :class:`KNNClassifier`
     held_out_predictions_ : ndarray of shape (m,) or (m, n_outputs)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -417,11 +547,63 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
     array([2.])
     """
 
+    held_out_predictions_: FloatArray
+    _held_out_spread: FloatArray
     _held_out_names = ("held_out_predictions_",)
 
     @property
     def _ballots(self) -> NumberBallots:
         return NumberBallots(self._of_indexed(self._targets), self._of_indexed(self._weights))
+
+    def predict_interval(self, X: AnyArray, alpha: float = 0.1) -> FloatArray:
+        """Return an interval for each row, such that the numbers of alpha of all rows are missed.
+
+        The prediction plus and minus q s(x), s(x)² the weighted variance of the neighbours' numbers
+        plus the mean squared error of held-out rows, and q such that 1 − alpha of the held-out
+        errors are within. What it promises is what :meth:`KNNClassifier.predict_set` does.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+        alpha : float, default=0.1
+            Between 0 and 1. Infinite intervals where m held-out rows are too few to tell.
+
+        Returns
+        -------
+        float ndarray of shape (m, 2)
+            Lower and upper ends.
+
+        References
+        ----------
+        vovk2005
+        """
+        alpha = check_alpha(alpha)
+        self._check_held_out("predict_interval")
+        if self._targets.ndim > 1:
+            raise ValueError("an interval is of one number; y has several columns. Fit one alone.")
+        errors = np.abs(self.held_out_predictions_ - self._targets[self.held_out_rows_])
+        usual = max(float(np.mean(errors**2)), np.finfo(np.float64).tiny)
+        q = conformal_radius(errors / np.sqrt(self._held_out_spread + usual), alpha)
+        vote, queries = self._vote, self._map_queries(X)
+        values, near = self._search(queries, vote.n_neighbors)
+        spread = self._ballots.spread(near, vote.weigh(self._as_distances(values)))
+        half = q * np.sqrt(spread + usual)
+        middle = self._tally(X)
+        return np.stack([middle - half, middle + half], axis=1)
+
+    def _keep_spread(self, vote: Vote, held: HeldOut) -> None:
+        k = vote.n_neighbors
+        weights = vote.weigh(held.distances[:, :k])
+        self._held_out_spread = self._ballots.spread(held.near[:, :k], weights)
+
+    def _keep_left(self, left: BoolArray, numbers: IntArray) -> None:
+        if "held_out_rows_" in vars(self):
+            self._held_out_spread = self._held_out_spread[left[self.held_out_rows_]]
+        super()._keep_left(left, numbers)
+
+    def _indexed_rows(self) -> Rows:
+        targets = self._of_indexed(self._targets)
+        return Rows(self._index.vectors, Numbers(targets))  # type: ignore[union-attr]
 
     def _losses_at(self, predictions: FloatArray, rows: IntArray) -> FloatArray:
         errors = np.square(predictions - self._targets[rows]).reshape(len(rows), -1)
