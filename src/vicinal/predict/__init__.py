@@ -1,5 +1,6 @@
 """Prediction from neighbours: vote and mean, ties and fallbacks stated."""
 
+from vicinal.predict._ballots import ClassBallots
 from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._kernel import KernelClassifier, KernelRegressor
 from vicinal.predict._local_linear import LocalLinearRegressor
@@ -9,6 +10,7 @@ from vicinal.predict._radius import RadiusClassifier, RadiusRegressor
 from vicinal.predict._unseen import unseen_class_error
 
 __all__ = [
+    "ClassBallots",
     "KNNClassifier",
     "KNNRegressor",
     "KernelClassifier",
