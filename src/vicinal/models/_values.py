@@ -98,10 +98,9 @@ def encode(value: Any, store: Callable[[AnyArray], int], where: str = "model") -
 
 
 # What columns are told apart by, and encoders give.
-_sized = np.sctypeDict.values()
+_KINDS: tuple[Any, ...] = (bool, int, float, object, np.number, np.integer, np.floating)
 _NUMBER_TYPES: dict[str, type] = {
-    f"{kind.__module__}.{kind.__name__}": kind
-    for kind in (bool, int, float, object, np.number, np.integer, np.floating, *_sized)
+    f"{kind.__module__}.{kind.__name__}": kind for kind in (*_KINDS, *np.sctypeDict.values())
 }
 
 

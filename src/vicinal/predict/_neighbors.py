@@ -61,7 +61,7 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
     ----------
     n_neighbors : int, default=5
         k.
-    metric : metric learner or transformer, name of a method, default=None
+    metric : metric learner or transformer, name of a method or of a distance, default=None
         Cloned and fitted in ``fit``; None is the Euclidean distance of the rows as given. Wrap a
         fitted one in scikit-learn's ``FrozenEstimator`` to use it as it is. Training rows go
         through its ``transform``, queries through its ``transform_queries`` where it has one; a
@@ -159,7 +159,7 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
     ----------
     n_neighbors : int, default=5
         k.
-    metric : metric learner or transformer, default=None
+    metric : metric learner or transformer, name of a method or of a distance, default=None
         As for :class:`KNNClassifier`.
     weights : {"uniform", "distance", "softmax"} or callable, default="uniform"
         As for :class:`KNNClassifier`.
