@@ -243,10 +243,11 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         return indices if self._rows is None else self._rows[indices]
 
     def _map_queries(self, X: AnyArray) -> AnyArray:
-        sparse = self._takes_sparse_rows()
-        plain = self.metric_ is None
-        checked = check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
-        return maps_of(self.metric_).queries(checked)
+        return maps_of(self.metric_).queries(self._check_rows(X))
+
+    def _check_rows(self, X: AnyArray) -> AnyArray:
+        sparse, plain = self._takes_sparse_rows(), self.metric_ is None
+        return check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
 
     def _training_queries(self) -> AnyArray:
         if self._queries is not None:
