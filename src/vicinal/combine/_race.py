@@ -77,20 +77,33 @@ class Race:
         standings = [Standing(name, (estimator,)) for name, estimator in candidates]
         began = time.process_time()
 
-        def play(running: Sequence[Standing], fold: Fold) -> bool:
-            for standing in running:
-                if self._is_spent(began) and any(entry.scores for entry in standings):
-                    return True
-                self._enter(standing, rows, fold, folds)
-            return False
-
-        n_folds = race(standings, folds, play, partial(drop_behind, least=2))
+        n_folds = 0
+        for running, fold in race(standings, folds, partial(drop_behind, least=2)):
+            if not self._play(running, rows, fold, folds, standings, began):
+                break
+            n_folds += 1
         self._close(standings, n_folds or min(1, len(folds)), bool(folds))
         means = self._means(standings, rows, folds[:n_folds])
         ranked = sorted([*standings, *means], key=order_of)
         widest_first = [entry for entry in (*reversed(means), ranked[0]) if entry.scores]
         chosen = first_within(widest_first, ranked[0]) if widest_first else ranked[0]
         return [chosen, *(standing for standing in ranked if standing is not chosen)]
+
+    def _play(
+        self,
+        running: Sequence[Standing],
+        rows: Rows,
+        fold: Fold,
+        folds: Sequence[Fold],
+        standings: Sequence[Standing],
+        began: float,
+    ) -> bool:
+        """Enter on a fold all who run; return whether the budget lasted."""
+        for standing in running:
+            if self._is_spent(began) and any(entry.scores for entry in standings):
+                return False
+            self._enter(standing, rows, fold, folds)
+        return True
 
     def finish(self, standing: Standing, rows: Rows) -> list[Any]:
         """Return the learners of a standing fitted to all rows."""

@@ -74,12 +74,4 @@ def look(maps: Maps, X: AnyArray, fold: Fold, k: int, *, n_threads: int = 1) -> 
     )  # fmt: skip
     k = min(k, len(fold.train))
     values, near = search(index, maps, maps.queries(X[fold.test]), k)
-    return HeldOut(fold.test, fold.train[near], distances_of(index, values))
-
-
-def distances_of(index: Any, values: AnyArray) -> FloatArray:
-    """Return distances from what an index gives: squares in its unit, or bits."""
-    if isinstance(index, BinaryIndex):
-        return np.asarray(values, np.float64)
-    distances: FloatArray = np.sqrt(values) * index.unit
-    return distances
+    return HeldOut(fold.test, fold.train[near], index.distances(values))

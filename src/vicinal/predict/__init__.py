@@ -2,6 +2,7 @@
 
 from vicinal.predict._ballots import ClassBallots
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict._explanations import Explanation
 from vicinal.predict._kernel import KernelClassifier, KernelRegressor
 from vicinal.predict._local_linear import LocalLinearRegressor
 from vicinal.predict._nearest import NearestNeighbors
@@ -11,6 +12,7 @@ from vicinal.predict._unseen import unseen_class_error
 
 __all__ = [
     "ClassBallots",
+    "Explanation",
     "KNNClassifier",
     "KNNRegressor",
     "KernelClassifier",

@@ -15,13 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
 from vicinal._validation import check_neighbors
 from vicinal.index import BinaryIndex, without_itself
-from vicinal.metric.held_out import distances_of
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import CodeMaps
 from vicinal.metric.search import Index, search
 from vicinal.predict._changes import RowChanges
 from vicinal.predict._graphs import NeighborGraphs
-from vicinal.predict._sides import build_index, check_metric, named_metric, prepare_metric
+from vicinal.predict._sides import (
+    build_index,
+    check_metric,
+    distance_name,
+    named_metric,
+    prepare_metric,
+)
 from vicinal.predict._weights import (
     SAMPLE_WEIGHT,
     can_be_routed,
@@ -95,7 +100,7 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
             values, indices = self._leave_one_out(k)
         else:
             values, indices = self._search(self._map_queries(X), k)
-        return self._as_distances(values), indices
+        return self._index.distances(values), indices
 
     def radius_neighbors(
         self,
@@ -124,8 +129,8 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         check_is_fitted(self)
         reach = self._reach if radius is None else radius
         values, indices, indptr = self._within(X, reach)
-        found = _as_lists(indices, indptr)
-        return (_as_lists(self._as_distances(values), indptr), found) if return_distance else found
+        rows = _as_lists(indices, indptr)
+        return (_as_lists(self._index.distances(values), indptr), rows) if return_distance else rows
 
     def targets_of(self, indices: AnyArray) -> AnyArray:
         """Return the targets ``fit`` was given for training rows, such as found neighbours.
@@ -143,7 +148,7 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
 
     def _searches_only(self) -> bool:
         """Return whether rows are only compared, so that values of any size will do."""
-        return self.metric is None
+        return self.metric is None or self._distance is not None
 
     def _takes_sparse_rows(self) -> bool:
         """Return whether sparse rows can be searched, or tried on a metric or an index."""
@@ -199,6 +204,11 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         return None
 
     @property
+    def _distance(self) -> str | None:
+        """The distance that is named instead of a metric to learn."""
+        return distance_name(self.metric)
+
+    @property
     def _reach(self) -> float:
         """The radius this predictor is for; 1 where it has none."""
         return 1.0
@@ -206,7 +216,7 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
     def _build_index(self, X: AnyArray) -> None:
         maps = maps_of(self.metric_)
         self._index = build_index(
-            maps, X, self.index, block_size=self.block_size, n_jobs=self.n_jobs
+            maps, X, self.index, self._distance, block_size=self.block_size, n_jobs=self.n_jobs
         )
         # Training rows ask from where queries are put; codes by their own bits.
         if maps.is_symmetric:
@@ -261,10 +271,11 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         return indices if self._rows is None else self._rows[indices]
 
     def _map_queries(self, X: AnyArray) -> AnyArray:
-        sparse = self._takes_sparse_rows()
-        plain = self.metric_ is None
-        checked = check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
-        return maps_of(self.metric_).queries(checked)
+        return maps_of(self.metric_).queries(self._check_rows(X))
+
+    def _check_rows(self, X: AnyArray) -> AnyArray:
+        sparse, plain = self._takes_sparse_rows(), self.metric_ is None
+        return check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
 
     def _training_queries(self) -> AnyArray:
         if self._queries is not None:
@@ -297,15 +308,12 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         rows = self._training_rows(indices[others])
         return values[others], rows, np.concatenate([[0], np.cumsum(counts)])
 
-    def _as_distances(self, values: AnyArray) -> FloatArray:
-        return distances_of(self._index, values)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if isinstance(self.metric, BaseEstimator):
             tags.input_tags.sparse = get_tags(self.metric).input_tags.sparse
         else:
-            searched = self.metric is None and self.index == "exact"
+            searched = self._searches_only() and self.index == "exact"
             tags.input_tags.sparse = searched and self._takes_sparse_rows()
         return tags
 

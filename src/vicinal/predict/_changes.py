@@ -20,7 +20,6 @@ from vicinal.index import row_numbers, rows_left
 from vicinal.metric import MetricLearner
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import CodeMaps
-from vicinal.rows import check_transform_input
 
 
 class RowChanges:
@@ -50,7 +49,7 @@ class RowChanges:
         self
         """
         check_is_fitted(self)
-        maps, checked = maps_of(self.metric_), self._check_new(X)
+        maps, checked = maps_of(self.metric_), self._check_rows(X)
         n_new, before = int(checked.shape[0]), self.n_samples_fit_
         target = self._read_new(y, n_new)
         self._note_drift(checked, target)
@@ -117,9 +116,8 @@ class RowChanges:
         self._rows_changed()
         return self
 
-    def _check_new(self, X: AnyArray) -> AnyArray:
-        sparse, plain = self._takes_sparse_rows(), self.metric_ is None  # type: ignore[attr-defined]
-        return check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
+    def _check_rows(self, X: AnyArray) -> AnyArray:
+        raise NotImplementedError
 
     def _check_enough(self, n_rows: int) -> None:
         """Refuse to leave fewer rows than the predictor is to ask."""

@@ -18,6 +18,7 @@ from vicinal.metric.maps import Maps
 from vicinal.predict._ballots import Ballots
 from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._changes import check_left
+from vicinal.predict._explanations import Explanation, nearness_of
 from vicinal.predict._heads import (
     VOTE,
     choose_heads,
@@ -53,6 +54,7 @@ _CHOSEN = (
 class KNearest(NeighborsPredictor):
     """Base of the k-NN predictors: k, weights and heads as given, or chosen by held-out rows."""
 
+    predict: Any
     n_neighbors_: int
     temperature_: float
     held_out_rows_: IntArray
@@ -120,7 +122,8 @@ class KNearest(NeighborsPredictor):
         self._tried: tuple[list[tuple[Fold, Maps]], Rows] | None = None
         if not folds or sees_no_target(metric):
             fitted = super()._fit_metric(metric, X, rows, parameters)
-            if self.weights == AUTO:  # heads are not asked row by row
+            # Heads are not asked row by row, and know the Euclidean distance alone.
+            if self.weights == AUTO and self._distance is None:
                 self._look([(fold, maps_of(fitted)) for fold in folds], rows)
             return fitted
         begun = begin_metric(metric, X, rows, folds, parameters)
@@ -222,7 +225,7 @@ class KNearest(NeighborsPredictor):
         rows = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_ROWS)).astype(int))
         queries = self._training_queries()[rows]
         values, near = self._others(queries, rows, self._reach_of(n_rows))
-        return HeldOut(rows, near, self._as_distances(values))
+        return HeldOut(rows, near, self._index.distances(values))
 
     _held_out_names: tuple[str, ...] = ()
 
@@ -236,6 +239,51 @@ class KNearest(NeighborsPredictor):
     def _losses_at(self, predictions: FloatArray, rows: IntArray) -> FloatArray:
         """Return what predictions for training rows lose."""
         raise NotImplementedError
+
+    def explain(self, X: AnyArray, training_rows: AnyArray | None = None) -> list[Explanation]:
+        """Say why: each row's neighbours, their votes, and what brought them near.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+        training_rows : array-like of shape (n, n_features), default=None
+            The rows ``fit`` was given, which a predictor does not keep: with them, and a metric of
+            one linear map, an explanation knows which features brought a neighbour near.
+
+        Returns
+        -------
+        list of Explanation
+            One a row; printed, it is a few lines of text.
+        """
+        distances, indices = self.kneighbors(X)
+        predictions, shares = self.predict(X), self._vote_shares(X)
+        nearness = None
+        if training_rows is not None:
+            rows, queries = (
+                np.asarray(self._check_rows(some), np.float64) for some in (training_rows, X)
+            )
+            if len(rows) != self.n_samples_fit_:
+                raise ValueError(
+                    f"training_rows are {len(rows)}, but fit was given {self.n_samples_fit_}."
+                )
+            nearness = nearness_of(maps_of(self.metric_), rows, queries, indices)
+        names = vars(self).get("feature_names_in_", range(self.n_features_in_))
+        return [
+            Explanation(
+                prediction,
+                indices[i],
+                distances[i],
+                self.targets_of(indices[i]),
+                None if shares is None else shares[i],
+                None if nearness is None else nearness[i],
+                tuple(map(str, names)),
+            )
+            for i, prediction in enumerate(predictions)
+        ]
+
+    def _vote_shares(self, X: AnyArray) -> list[dict[Any, float]] | None:
+        """Return each row's shares of the votes by class, the largest first; None for numbers."""
+        return None
 
     def _check_enough(self, n_rows: int) -> None:
         if not self._chooses:
@@ -297,5 +345,5 @@ class KNearest(NeighborsPredictor):
         vote = self._vote
         asked = self._leave_one_out if queries is None else partial(self._search, queries)
         values, near = asked(vote.n_neighbors)
-        weights = vote.weigh(self._as_distances(values))
+        weights = vote.weigh(self._index.distances(values))
         return self._ballots.tally(near, weights, soft=vote.is_soft)

@@ -32,7 +32,7 @@ class KNNClassifier(NeighborsClassifier, KNearest):
         k. "auto" takes the largest of up to 64 that a standard error does not tell from the best on
         held-out votes. Learned weights reach over 64 neighbours, or k where that is more (no more
         than there are other rows): T says how far the vote goes, and k is the metric's alone.
-    metric : metric learner or transformer, name of a method, default=None
+    metric : metric learner or transformer, name of a method or of a distance, default=None
         Cloned and fitted in ``fit``; None is the Euclidean distance of the rows as given. Wrap a
         fitted one in scikit-learn's ``FrozenEstimator`` to use it as it is. Training rows go
         through its ``transform``, queries through its ``transform_queries`` where it has one; a
@@ -224,6 +224,13 @@ class KNNClassifier(NeighborsClassifier, KNearest):
         """
         return self._tally(X)
 
+    def _vote_shares(self, X: AnyArray) -> list[dict[Any, float]]:
+        names = self.classes_.tolist()
+        return [
+            {names[c]: float(shares[c]) for c in np.argsort(-shares, kind="stable")}
+            for shares in self.predict_proba(X)
+        ]
+
 
 class KNNRegressor(NeighborsRegressor, KNearest):
     """Predict the mean of the k nearest training rows' targets under a learned metric.
@@ -234,7 +241,7 @@ class KNNRegressor(NeighborsRegressor, KNearest):
     ----------
     n_neighbors : int or "auto", default=5
         As for :class:`KNNClassifier`.
-    metric : metric learner or transformer, default=None
+    metric : metric learner or transformer, name of a method or of a distance, default=None
         As for :class:`KNNClassifier`.
     weights : {"uniform", "distance", "softmax", "learned", "auto"} or callable, default="uniform"
         As for :class:`KNNClassifier`, T of least squared error. "auto" tries a
@@ -301,7 +308,7 @@ class KNNRegressor(NeighborsRegressor, KNearest):
         q = conformal_radius(errors / np.sqrt(self._held_out_spread + usual), alpha)
         vote, queries = self._vote, self._map_queries(X)
         values, near = self._search(queries, vote.n_neighbors)
-        spread = self._ballots.spread(near, vote.weigh(self._as_distances(values)))
+        spread = self._ballots.spread(near, vote.weigh(self._index.distances(values)))
         half = q * np.sqrt(spread + usual)
         middle = self._tally(X)
         return np.stack([middle - half, middle + half], axis=1)
