@@ -73,8 +73,9 @@ def predict_head(head: Any, queries: AnyArray, rows: Rows | int) -> FloatArray:
 
 def settle(head: Any) -> Any:
     """Return a fitted head whose settings stay as they were chosen, whatever rows it gets."""
-    names = [name for name in ("kernel", "bandwidth", "ridge", "n_neighbors") if name in vars(head)]
-    return head.set_params(**{name: getattr(head, f"{name}_") for name in names})
+    fitted, names = vars(head), ("kernel", "bandwidth", "ridge", "n_neighbors")
+    chosen = {name: fitted[f"{name}_"] for name in names if f"{name}_" in fitted}
+    return head.set_params(**chosen)
 
 
 def choose_heads(
