@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from vicinal._types import AnyArray, FloatArray, Fold, IntArray
-from vicinal.index import BinaryIndex, ExactIndex
+from vicinal.index import BinaryIndex, ExactIndex, SparseIndex
 from vicinal.metric.maps import Maps
-from vicinal.metric.search import search
+from vicinal.metric.search import Index, search
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,13 @@ class HeldOut:
 def look(maps: Maps, X: AnyArray, fold: Fold, k: int, *, n_threads: int = 1) -> HeldOut:
     """Return the k nearest training rows of a fold's held-out rows of X (n, d), or all."""
     database = maps.database(X[fold.train])
-    index = BinaryIndex(database) if maps.space == "hamming" else ExactIndex(
-        database, n_jobs=n_threads
-    )  # fmt: skip
+    index: Index
+    if maps.space == "hamming":
+        index = BinaryIndex(database)
+    elif issparse(database):
+        index = SparseIndex(database)
+    else:
+        index = ExactIndex(database, n_jobs=n_threads)
     k = min(k, len(fold.train))
     values, near = search(index, maps, maps.queries(X[fold.test]), k)
     return HeldOut(fold.test, fold.train[near], index.distances(values))

@@ -174,12 +174,14 @@ class KernelClassifier(NeighborsClassifier, _KernelMachine):
 
     def predict(self, X: AnyArray) -> AnyArray:
         """Return the class of the largest regression at each row, of shape (m,)."""
-        classes: AnyArray = self.classes_[self._values(X).argmax(axis=1)]
+        values = self._values(X)
+        classes: AnyArray = self.classes_[values.argmax(axis=1)]
         return classes
 
     def predict_proba(self, X: AnyArray) -> FloatArray:
         """Return the regressions, 1 / (n + 1) at least and divided by their sum, (m, n_classes)."""
-        return as_shares(self._values(X), self._n_indexed)
+        values = self._values(X)
+        return as_shares(values, self._n_indexed)
 
 
 class KernelRegressor(NeighborsRegressor, _KernelMachine):

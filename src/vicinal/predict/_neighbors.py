@@ -212,7 +212,8 @@ class KNNClassifier(NeighborsClassifier, KNearest):
 
     def predict(self, X: AnyArray | None) -> AnyArray:
         """Return the winner of the vote for each row, of shape (m,); X as for ``kneighbors``."""
-        winners: AnyArray = self.classes_[self._tally(X).argmax(axis=1)]
+        shares = self._tally(X)
+        winners: AnyArray = self.classes_[shares.argmax(axis=1)]
         return winners
 
     def predict_proba(self, X: AnyArray | None) -> FloatArray:
