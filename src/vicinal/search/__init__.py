@@ -1,0 +1,17 @@
+"""Search under a learned map: queries are adapted, the index stays where it is.
+
+    queries, documents, relevance ─▶ Judgements ─▶ splits: new queries, new documents
+                                          │                 │
+                   Objective (losses, ridge) ─▶ descend ─▶ choose, the identity among the candidates
+                                                            │
+    QueryAdapter ◀──────────────────────────────────────────┘
+         └─▶ export: faiss, pgvector, DuckDB, LanceDB, Qdrant, usearch, sqlite-vec, Parquet, ONNX
+
+A query x and a document z score (U x + b)·z: every store that knows inner products, or cosines of
+unit vectors, serves it unchanged.
+"""
+
+from vicinal.search._adapter import QueryAdapter
+from vicinal.search._measures import MEASURES
+
+__all__ = ["MEASURES", "QueryAdapter"]
