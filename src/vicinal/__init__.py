@@ -51,6 +51,7 @@ _HOMES = {
         "SDML",
     ),
     "vicinal.combine": ("AutoMetric", "MeanMetric"),
+    "vicinal.search": ("QueryAdapter", "export_metric"),
     "vicinal.scale": ("fit_distributed",),
     "vicinal.comparison": ("compare",),
     "vicinal.report": (

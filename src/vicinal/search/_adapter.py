@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -10,26 +10,32 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal._validation import check_auto, check_choice, check_components, check_positive
-from vicinal._validation import check_whole
+from vicinal._types import AnyArray, FloatArray
+from vicinal._validation import (
+    check_auto,
+    check_choice,
+    check_components,
+    check_positive,
+    check_whole,
+)
 from vicinal.metric import MetricLearner
 from vicinal.metric.maps import FunctionMaps, Maps
-from vicinal.rows import USUAL_NEIGHBORS, Rows, feature_spread, inner_splits
-from vicinal.search._choice import Choice, choose
-from vicinal.search._descent import descend
+from vicinal.rows import Rows, feature_spread
+from vicinal.search._fitting import (
+    Adapted,
+    Wanted,
+    adapt_further,
+    adapt_to_judgements,
+    adapt_to_labels,
+)
 from vicinal.search._inputs import SIMILARITIES, SearchRows, read_search_rows
-from vicinal.search._losses import make_loss
 from vicinal.search._lowrank import low_rank, unit_rows
 from vicinal.search._measures import DEFAULT, deepest, list_scores, ranked_grades
-from vicinal.search._moves import QuerySums, move, moved_documents, sum_queries
-from vicinal.search._negatives import NEGATIVES, choose_negatives
-from vicinal.search._objective import Objective, map_queries, unpack
-from vicinal.search._relevance import SameClass, equal_rows
-from vicinal.search._report import HeldOut, hold_out, report_rows
-from vicinal.search._setting import IDENTITY, LOSSES, RIDGES, WEIGHTS, Setting
-from vicinal.search._splits import Split, split_documents, split_queries
-from vicinal.search._tasks import LabelTask, Options, SearchTask
+from vicinal.search._moves import move, sum_queries
+from vicinal.search._negatives import NEGATIVES
+from vicinal.search._objective import unpack
+from vicinal.search._relevance import equal_rows
+from vicinal.search._setting import LOSSES
 
 MAPS = ("query", "document", "both")
 SPLITS = ("queries", "documents", "both")
@@ -58,7 +64,7 @@ class QueryAdapter(MetricLearner):
         vote of k documents, by exact inference. "auto" tries the first two, and the third where
         queries have several relevant documents: with one it is the hinge.
     regularization : float or "auto"
-        λ. "auto" follows a path of ridges down from 0.3, each map beginning at the last, and ends
+        λ. "auto" follows a path of ridges down from 0.1, each map beginning at the last, and ends
         it where held-out queries gain no more.
     split : {"both", "queries", "documents"}
         What is held out to choose by: queries, or documents with all their queries. With "both"
@@ -78,7 +84,7 @@ class QueryAdapter(MetricLearner):
     n_neighbors : int or None
         k of the vote. None is 2 c − 1, at most 9, with c the usual number of relevant documents;
         5 for labelled rows.
-    max_iter : int, default=25
+    max_iter : int, default=15
         Steps at each ridge.
     random_state : int, RandomState or None
     verbose : int, default=0
@@ -148,7 +154,7 @@ class QueryAdapter(MetricLearner):
         offset: bool = False,
         similarity: str = "cosine",
         n_neighbors: int | None = None,
-        max_iter: int = 25,
+        max_iter: int = 15,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -183,7 +189,7 @@ class QueryAdapter(MetricLearner):
         -------
         self
         """
-        self._check_parameters()
+        wanted = self._wanted()
         if relevance is None:
             if np.ndim(y) == 2 and np.shape(y)[1] > 1:
                 raise ValueError(
@@ -192,178 +198,106 @@ class QueryAdapter(MetricLearner):
                 )
             return super().fit(X, y)
         rows = read_search_rows(self, X, y, relevance, self.similarity)
-        self._forget(rows.queries.shape[1])
-        self.notes_ = list(rows.notes)
-        self.feature_spread_ = feature_spread(rows.queries)
-        self._learn_search(rows)
+        self._learn_search(rows, wanted)
         return self
 
     def learn(self, rows: Rows) -> Maps:
         """Return the maps learned from labelled rows, each of which looks for its class."""
-        self._check_parameters()
+        wanted = self._wanted()
         if self.maps != "query" or self.n_components is not None:
             raise ValueError(
                 "labelled rows are queries and documents in one: maps='query' and "
                 "n_components=None are all that can be learned of them."
             )
+        vectors = self._lengthen(rows.X.astype(np.float64, copy=False)).astype(np.float32)
         self._forget(rows.X.shape[1])
-        X = rows.X.astype(np.float64, copy=False)
-        X = self._lengthen(X).astype(np.float32)
-        target, everyone = rows.classes, np.arange(len(X))
-        relevance = SameClass(target.codes)
-        seed = self._seed()
-        kind = self.negatives
-        if kind == "auto" and len(X) ** 2 > 4_000_000:
-            kind = "batch"
-        negatives = choose_negatives(kind, relevance, len(X), len(X), X.shape[1], "ignore", seed)
-        options = Options(
-            negatives.mine(X, X), self.n_neighbors or USUAL_NEIGHBORS, self.offset, None,
-            self.max_iter, seed,
-        )  # fmt: skip
-        numbered = replace(rows, X=everyone[:, None])
-        splits = [
-            Split("queries", train.X[:, 0], held.X[:, 0])
-            for train, held in inner_splits(numbered, seed)
-        ]
-        task = LabelTask(X, target, options, splits)
-        names = LOSSES if self.loss == "auto" else (self.loss,)
-        choice = self._choose(task, [Setting(name) for name in names])
-        self._finish(task, everyone, choice)
-        self.report_: list[dict[str, Any]] = []
+        self._keep_adapted(adapt_to_labels(rows, vectors, wanted), [])
         return self.maps_
 
-    def _learn_search(self, rows: SearchRows) -> None:
-        """Choose on inner splits, fit all queries, and keep what came of it."""
-        X, Z, judgements = rows.queries, rows.documents, rows.judgements
-        seed, everyone = self._seed(), np.arange(len(X))
-        n_relevant = int(np.median(np.diff(judgements.grades.indptr)))
-        negatives = choose_negatives(
-            self.negatives, judgements, len(X), len(Z), X.shape[1], self.unjudged, seed
-        )
-        k = self.n_neighbors or min(9, 2 * n_relevant - 1)
-        width = check_components(self.n_components, X.shape[1])
-        options = Options(negatives.mine(X, Z), k, self.offset, width, self.max_iter, seed)
-        splits = {
-            "queries": split_queries(judgements, seed),
-            "documents": split_documents(judgements, seed),
-        }
-        task = SearchTask(X, Z, judgements, options, self._used_splits(splits))
-        choice = self._choose_search(task, n_relevant)
-        self._finish(task, everyone, choice)
-        path = self._path(choice.setting)
-        every = [split for parts in splits.values() for split in parts]
-        held = hold_out(task, every, path)
-        self.report_ = report_rows(held)
-        self.held_out_places_ = _places(held, rows.numbers)
-        if choice.setting.weight is not None:
-            self._keep_moves(Z, sum_queries(X, judgements, everyone), choice.setting.weight)
-        if width is not None:
-            self._shorten(X, Z, width)
+    def _wanted(self) -> Wanted:
+        """Return the parameters, checked."""
+        check_choice("maps", self.maps, MAPS)
+        check_choice("loss", self.loss, ("auto", *LOSSES))
+        check_choice("split", self.split, SPLITS)
+        check_choice("negatives", self.negatives, NEGATIVES)
+        check_choice("unjudged", self.unjudged, ("ignore", "wrong"))
+        check_choice("similarity", self.similarity, SIMILARITIES)
+        check_auto("regularization", self.regularization, check_positive)
+        k = None if self.n_neighbors is None else check_whole("n_neighbors", self.n_neighbors)
+        ridge = None if self.regularization == "auto" else float(self.regularization)
+        return Wanted(
+            self.maps, self.loss, ridge, self.split, self.negatives, self.unjudged, k,
+            self.n_components, bool(self.offset), check_whole("max_iter", self.max_iter),
+            self._seed(), print if self.verbose else lambda line: None,
+        )  # fmt: skip
 
-    def _used_splits(self, splits: dict[str, list[Split]]) -> list[Split]:
-        """Return the splits to choose by; say where one asked for cannot be made."""
-        wanted = ("queries", "documents") if self.split == "both" else (self.split,)
-        used = [split for kind in wanted for split in splits[kind]]
-        if "documents" in wanted and not splits["documents"]:
-            self.notes_.append(
-                "too few documents are named to hold any out with their queries; settings were "
-                "chosen by held-out queries, and nothing is known of new documents."
-            )
-            used = splits["queries"]
-        return used
+    def _forget(self, width: int) -> None:
+        """Forget an earlier fit."""
+        for name in ("components_", "query_offset_", "moved_documents_", "query_sums_",
+                     "query_counts_", "weight_", "held_out_places_"):  # fmt: skip
+            self.__dict__.pop(name, None)
+        self.n_features_in_ = width
 
-    def _choose_search(self, task: SearchTask, n_relevant: int) -> Choice:
-        """Return what held-out queries are answered best with: first the move, then the map."""
-        weights: list[float | None] = [None]
-        choice = Choice(IDENTITY)
-        if self.maps != "query":
-            moves = [Setting(weight=weight) for weight in WEIGHTS]
-            choice = self._choose(task, moves)
-            weights = list(dict.fromkeys([choice.setting.weight, None]))
-        if self.maps == "document":
-            return choice
-        losses = LOSSES[: 2 + (n_relevant > 1)] if self.loss == "auto" else (self.loss,)
-        settings = [Setting(loss, weight=weight) for weight in weights for loss in losses]
-        moved = [] if choice.setting == IDENTITY else [choice.setting]
-        last = self._choose(task, moved + settings)
-        seen = {row["name"] for row in last.leaderboard}
-        more = tuple(row for row in choice.leaderboard if row["name"] not in seen)
-        return Choice(last.setting, last.leaderboard + more)
+    def _keep_adapted(self, adapted: Adapted, notes: Sequence[str]) -> None:
+        """Keep what was learned as the attributes that users and files know it by."""
+        setting, width = adapted.choice.setting, self.n_features_in_
+        self.notes_ = [*notes, *adapted.notes]
+        self.best_ = setting.label()
+        self.leaderboard_ = list(adapted.choice.leaderboard)
+        self.report_ = adapted.report
+        if adapted.places is not None:
+            self.held_out_places_ = adapted.places
+        self.loss_, self.weight_ = setting.loss, setting.weight
+        self.regularization_ = float(setting.ridge)
+        self.n_queries_ = adapted.n_queries
+        identity = np.zeros(width * (width + bool(self.offset)))
+        self._keep_map(identity if adapted.flat is None else adapted.flat)
 
-    def _choose(self, task: SearchTask | LabelTask, settings: Sequence[Setting]) -> Choice:
-        ridges = self._ridges()
-        if not task.splits:
-            self.notes_.append("too few queries to hold any out: nothing was chosen or learned.")
-            return Choice(IDENTITY)
-        return choose(task, settings, ridges, self._say())
-
-    def _finish(
-        self, task: SearchTask | LabelTask, everyone: IntArray, choice: Choice
-    ) -> None:
-        """Fit all queries with the setting chosen, mining again where the map has moved."""
-        flat: FloatArray | None = None
-        path = self._path(choice.setting)
-        for setting in path:
-            flat = task.learn(everyone, setting, flat)
-        if flat is not None and isinstance(task, SearchTask):
-            options = task.options
-            if options.negatives.kind == "mined":
-                mapped = map_queries(task.queries, flat, self.offset)
-                negatives = options.negatives.mine(mapped, task.documents)
-                task = replace(task, options=replace(options, negatives=negatives))
-                flat = task.learn(everyone, path[-1], flat)
-        self.best_ = choice.setting.label()
-        self.leaderboard_ = list(choice.leaderboard)
-        self.regularization_ = float(choice.setting.ridge)
-        self._setting = {"loss": choice.setting.loss, "weight": choice.setting.weight}
-        self.n_queries_ = len(everyone)
-        width = self.n_features_in_
-        start = np.zeros((0, width), np.float32)
-        identity = np.zeros(width * (width + self.offset))
-        U, b = unpack(identity if flat is None else flat, start, self.offset)
-        self.query_components_ = U
+    def _keep_map(self, flat: FloatArray) -> None:
+        rows = np.zeros((0, self.n_features_in_), np.float32)
+        self.query_components_, b = unpack(flat, rows, bool(self.offset))
         if b is not None:
             self.query_offset_ = b
 
-    def _path(self, setting: Setting) -> list[Setting]:
-        """Return the settings that lead to one, of falling ridge."""
-        if setting.loss is None:
-            return [setting]
-        ridges = [ridge for ridge in self._ridges() if ridge >= setting.ridge]
-        return [replace(setting, ridge=ridge) for ridge in ridges]
-
-    def _ridges(self) -> Sequence[float]:
-        if self.regularization == "auto":
-            return RIDGES
-        return (float(self.regularization),)
+    def _learn_search(self, rows: SearchRows, wanted: Wanted) -> None:
+        """Learn from queries and documents, and keep what came of it."""
+        self._forget(rows.queries.shape[1])
+        self.__dict__.pop("classes_", None)
+        self.feature_spread_ = feature_spread(rows.queries)
+        width = check_components(self.n_components, self.n_features_in_)
+        adapted = adapt_to_judgements(rows, wanted)
+        self._keep_adapted(adapted, rows.notes)
+        if adapted.sums is not None:
+            self.moved_documents_ = rows.originals[adapted.sums.rows]
+            self.query_sums_, self.query_counts_ = adapted.sums.sums, adapted.sums.counts
+        if width is not None:
+            self._shorten(rows.queries, rows.originals, width)
 
     def _shorten(self, queries: FloatArray, documents: FloatArray, width: int) -> None:
         """Keep maps into fewer dimensions in place of U alone."""
         mapped = queries @ self.query_components_.T
         if "query_offset_" in vars(self):
             mapped = mapped + self.query_offset_
-        factors = low_rank(mapped, self._moved(documents), width)
+        factors = low_rank(mapped, self._placed(documents), width)
         self.components_ = factors.documents
         self.query_components_ = factors.queries @ self.query_components_
         if "query_offset_" in vars(self):
             self.query_offset_ = factors.queries @ self.query_offset_
 
-    def _keep_moves(self, documents: FloatArray, sums: QuerySums, weight: float) -> None:
-        """Keep the documents that moved, and the sums of their queries."""
-        self.moved_documents_ = documents[sums.rows]
-        self.query_sums_, self.query_counts_ = sums.sums, sums.counts
-        self.weight_ = weight
+    def _placed(self, rows: FloatArray) -> FloatArray:
+        """Return documents where they stand: of unit length, and moved where queries named them.
 
-    def _moved(self, documents: FloatArray) -> FloatArray:
-        """Return documents, those that equal one that queries named moved towards these."""
+        A document is known again by its numbers as they were given, in float32.
+        """
+        documents = self._lengthen(rows)
         if "moved_documents_" not in vars(self):
             return documents
-        known = self.moved_documents_.astype(documents.dtype, copy=False)
-        leaders = equal_rows(np.vstack([known.astype(np.float32), documents.astype(np.float32)]))
-        leaders = leaders[len(known) :]
+        known = self.moved_documents_
+        leaders = equal_rows(np.vstack([known, rows.astype(np.float32)]))[len(known) :]
         some = np.flatnonzero(leaders < len(known))
         moved = documents.copy()
         sums = self.query_sums_[leaders[some]].astype(documents.dtype, copy=False)
+        assert self.weight_ is not None
         moved[some] = move(documents[some], sums, self.weight_)
         return moved
 
@@ -378,7 +312,7 @@ class QueryAdapter(MetricLearner):
         P = vars(self).get("components_")
 
         def database(rows: AnyArray) -> FloatArray:
-            documents = self._moved(self._lengthen(rows))
+            documents = self._placed(rows)
             if P is not None:
                 documents = documents @ P.T.astype(documents.dtype, copy=False)
                 documents = self._lengthen(documents)
@@ -412,7 +346,12 @@ class QueryAdapter(MetricLearner):
         mapped, documents = self.transform_queries(rows.queries), self.transform(rows.documents)
         numbers = [np.arange(len(part)) for part in (mapped, documents)]
         lists = ranked_grades(
-            np.asarray(mapped), np.asarray(documents), rows.judgements, *numbers, places
+            np.asarray(mapped),
+            np.asarray(documents),
+            rows.judgements,
+            numbers[0],
+            numbers[1],
+            places,
         )
         return float(list_scores(scoring, *lists).mean())
 
@@ -445,74 +384,34 @@ class QueryAdapter(MetricLearner):
         return self
 
     def _learn_more(self, rows: SearchRows) -> None:
-        X, judgements, everyone = rows.queries, rows.judgements, np.arange(len(rows.queries))
-        documents = self._moved(rows.documents)
-        if self._setting["weight"] is not None:
+        """Add new queries to the documents' sums, and move the map a little."""
+        documents = self._placed(rows.originals)
+        if self.weight_ is not None:
             self._add_moves(rows)
-        if self._setting["loss"] is not None:
-            negatives = choose_negatives(
-                self.negatives, judgements, len(X), len(documents), X.shape[1], self.unjudged,
-                self._seed(),
+        if self.loss_ is not None:
+            gap: FloatArray = self.query_components_ - np.eye(self.n_features_in_)
+            parts = [gap.ravel(), *([self.query_offset_] if self.offset else [])]
+            self._keep_map(
+                adapt_further(
+                    replace(rows, documents=documents), self._wanted(), np.concatenate(parts),
+                    self.loss_, self.regularization_, self.n_queries_,
+                )
             )  # fmt: skip
-            anchor = self._flat()
-            mapped = map_queries(X, anchor, self.offset)
-            ridge = self.regularization_
-            objective = Objective(
-                X, documents, judgements, negatives.mine(mapped, documents).blocks(everyone),
-                make_loss(self._setting["loss"], self.n_neighbors or 1), ridge, self.offset,
-                anchor=anchor, hold=ridge * self.n_queries_ / len(X),
-            )  # fmt: skip
-            U, b = unpack(descend(objective, anchor, self.max_iter), X, self.offset)
-            self.query_components_ = U
-            if b is not None:
-                self.query_offset_ = b
-        self.n_queries_ += len(X)
-
-    def _flat(self) -> FloatArray:
-        """Return the present map as a descent sees it."""
-        width = self.n_features_in_
-        parts = [(self.query_components_ - np.eye(width)).ravel()]
-        if self.offset:
-            parts.append(self.query_offset_)
-        return np.concatenate(parts).astype(np.float64)
+        self.n_queries_ += len(rows.queries)
 
     def _add_moves(self, rows: SearchRows) -> None:
         """Add new queries to the sums of the documents that they name."""
         new = sum_queries(rows.queries, rows.judgements, np.arange(len(rows.queries)))
-        documents = np.vstack([self.moved_documents_, rows.documents[new.rows]])
-        leaders = equal_rows(documents)
-        left, place = np.unique(leaders, return_inverse=True)
+        documents = np.vstack([self.moved_documents_, rows.originals[new.rows]])
+        left, place = np.unique(equal_rows(documents), return_inverse=True)
         sums = np.zeros((len(left), documents.shape[1]), np.float32)
         np.add.at(sums, place, np.vstack([self.query_sums_, new.sums]))
         counts = np.bincount(place, np.concatenate([self.query_counts_, new.counts]))
         self.moved_documents_, self.query_sums_ = documents[left], sums
         self.query_counts_ = counts.astype(np.int64)
 
-    def _check_parameters(self) -> None:
-        check_choice("maps", self.maps, MAPS)
-        check_choice("loss", self.loss, ("auto", *LOSSES))
-        check_choice("split", self.split, SPLITS)
-        check_choice("negatives", self.negatives, NEGATIVES)
-        check_choice("unjudged", self.unjudged, ("ignore", "wrong"))
-        check_choice("similarity", self.similarity, SIMILARITIES)
-        check_auto("regularization", self.regularization, check_positive)
-        check_whole("max_iter", self.max_iter)
-        if self.n_neighbors is not None:
-            check_whole("n_neighbors", self.n_neighbors)
-
-    def _forget(self, width: int) -> None:
-        """Forget an earlier fit."""
-        for name in ("components_", "query_offset_", "moved_documents_", "query_sums_",
-                     "query_counts_", "weight_", "held_out_places_"):  # fmt: skip
-            self.__dict__.pop(name, None)
-        self.n_features_in_ = width
-        self.notes_: list[str] = []
-
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _say(self) -> Callable[[str], None]:
-        return print if self.verbose else lambda line: None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "query_components_" in vars(self)
@@ -524,13 +423,3 @@ class QueryAdapter(MetricLearner):
     @property
     def _n_features_out(self) -> int:
         return int(self.query_components_.shape[0])
-
-
-def _places(results: Sequence[HeldOut], numbers: IntArray) -> IntArray:
-    """Return held-out queries as they were numbered, and their places before and after."""
-    parts = [result.places() for result in results if result.kind == "queries"]
-    if not parts:
-        return np.zeros((0, 3), np.int64)
-    places = parts[0].astype(np.int64)
-    places[:, 0] = numbers[places[:, 0]]
-    return places

@@ -1,9 +1,9 @@
 """Which loss, ridge and move of documents: by held-out queries, the identity always among them.
 
-    losses ─▶ a path each, from the strongest ridge to the weakest, every map beginning at the last
-                 │  race: a path ends where it falls behind its own best (early stopping)
-                 ▼
-    those that harm neither question ─▶ lowest ─▶ kept if the gain exceeds its standard error
+losses ─▶ a path each, from the strongest ridge to the weakest, every map beginning at the last
+             │  race: a path ends where it falls behind its own best (early stopping)
+             ▼
+those that harm neither question ─▶ lowest ─▶ kept if the gain exceeds its standard error
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Queries, documents and judgements as an adapter takes them: checked, equals merged, unit length."""
+"""Queries, documents and judgements as an adapter takes them: checked, merged, of unit length."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +22,12 @@ class SearchRows:
     """Checked queries (m, d) and documents (n, d) in float32, their judgements, and notes.
 
     ``numbers`` (m,) are the queries' rows as they were given: those that name nothing are gone.
+    ``originals`` (n, d) are the documents before they were brought to unit length.
     """
 
     queries: FloatArray
     documents: FloatArray
+    originals: FloatArray
     judgements: Judgements
     numbers: IntArray
     notes: tuple[str, ...]
@@ -46,11 +47,10 @@ def read_search_rows(
             "one embedding."
         )
     judgements = read_judgements(relevance, len(X), len(Z))
-    notes = []
+    notes: list[str] = []
+    originals = Z
     if similarity == "cosine":
-        X, Z = (
-            _unit(rows, name, notes) for rows, name in ((X, "queries"), (Z, "documents"))
-        )
+        X, Z = (_unit(rows, name, notes) for rows, name in ((X, "queries"), (Z, "documents")))
     n_asked = len(X) - judgements.n_left_out
     judgements, numbers = merge_equal(judgements, X, Z)
     if judgements.n_left_out:
@@ -59,7 +59,7 @@ def read_search_rows(
         notes.append(f"{n_asked - len(numbers):,} queries were asked before; each counts once.")
     if len(Z) < 2:
         raise ValueError("there is one document, which answers every query; nothing to learn.")
-    return SearchRows(X[numbers], Z, judgements, numbers, tuple(notes))
+    return SearchRows(X[numbers], Z, originals, judgements, numbers, tuple(notes))
 
 
 def read_vectors(estimator: Any, rows: AnyArray, name: str) -> FloatArray:
@@ -101,5 +101,3 @@ def _unit(rows: FloatArray, name: str, notes: list[str]) -> FloatArray:
             "directions alone."
         )
     return unit_rows(rows)
-
-

@@ -76,11 +76,11 @@ def list_scores(name: str, grades: FloatArray, ideal: FloatArray) -> FloatArray:
     if measure == "hit":
         return hits.any(axis=1).astype(np.float64)
     if measure == "mrr":
-        return np.max(hits / places, axis=1)
+        return np.asarray((hits / places).max(axis=1))
     if measure == "recall":
-        return hits.sum(axis=1) / total
+        return np.asarray(hits.sum(axis=1) / total)
     if measure == "map":
-        return (hits * np.cumsum(hits, axis=1) / places).sum(axis=1) / total
+        return np.asarray((hits * np.cumsum(hits, axis=1) / places).sum(axis=1) / total)
     discount = 1 / np.log2(places + 1)
     best = ideal @ discount
     scores: FloatArray = np.divide(grades @ discount, best, out=np.zeros(len(best)), where=best > 0)

@@ -169,7 +169,9 @@ def batch_blocks(
     """Return batches of queries, each ranked among the documents that the batch names."""
     shuffled = rng.permutation(queries)
     parts = [np.sort(shuffled[i : i + size]) for i in range(0, len(shuffled), size)]
-    return [Block(part, relevance.named(part)) for part in parts if len(part) > 1 or len(parts) == 1]
+    return [
+        Block(part, relevance.named(part)) for part in parts if len(part) > 1 or len(parts) == 1
+    ]
 
 
 def mined_blocks(
@@ -180,6 +182,4 @@ def mined_blocks(
     ``mined`` (m, h) are documents by query number.
     """
     parts = [queries[i : i + size] for i in range(0, len(queries), size)]
-    return [
-        Block(part, np.union1d(relevance.named(part), mined[part].ravel())) for part in parts
-    ]
+    return [Block(part, np.union1d(relevance.named(part), mined[part].ravel())) for part in parts]

@@ -163,9 +163,7 @@ def _listed(relevance: Any, m: int, n: int) -> tuple[AnyArray, AnyArray, FloatAr
         rows, columns = (_whole(values[:, side]) for side in (0, 1))
         return rows, columns, grades.astype(np.float64)
     if values.ndim != 1 or len(values) != m:
-        raise ValueError(
-            f"relevance must be {_FORMS}; got shape {values.shape} for {m} queries."
-        )
+        raise ValueError(f"relevance must be {_FORMS}; got shape {values.shape} for {m} queries.")
     return np.arange(m), _whole(values), np.ones(m)
 
 

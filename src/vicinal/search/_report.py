@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._types import FloatArray, IntArray
+from vicinal._types import IntArray
 from vicinal.search._measures import SHOWN, list_scores
 from vicinal.search._setting import IDENTITY, Setting
 from vicinal.search._splits import KINDS, Split, score_by_document
-from vicinal.search._tasks import SearchTask
+from vicinal.search._tasks import Lists, SearchTask
 
 # Standard errors on either side of a mean that hold the true one 95 times of 100.
 _WIDTH = 1.96
@@ -25,8 +25,8 @@ class HeldOut:
     kind: str
     queries: IntArray
     documents: IntArray
-    before: tuple[FloatArray, FloatArray]
-    after: tuple[FloatArray, FloatArray]
+    before: Lists
+    after: Lists
 
     def row(self, measure: str) -> dict[str, Any]:
         """Return one measure's means, and the gain with its interval; a document is a unit."""
@@ -55,9 +55,7 @@ class HeldOut:
         return np.column_stack([self.queries, *ranks])
 
 
-def hold_out(
-    task: SearchTask, splits: Sequence[Split], path: Sequence[Setting]
-) -> list[HeldOut]:
+def hold_out(task: SearchTask, splits: Sequence[Split], path: Sequence[Setting]) -> list[HeldOut]:
     """Return lists of each question's held-out queries under the last setting of a path."""
     results = []
     for kind in KINDS:
@@ -66,16 +64,27 @@ def hold_out(
             continue
         before, after = [], []
         for split in parts:
-            flat = None
-            for setting in path:
-                flat = task.learn(split.train, setting, flat)
-            before.append(task.grades(split, None, IDENTITY, plain=True))
-            after.append(task.grades(split, flat, path[-1]))
+            before.append(_lists(task, split, [IDENTITY]))
+            after.append(_lists(task, split, path))
         held = np.concatenate([split.held for split in parts])
-        lists = [tuple(np.concatenate(each) for each in zip(*part, strict=True))
-                 for part in (before, after)]  # fmt: skip
-        results.append(HeldOut(kind, held, task.relevance.first[held], *lists))
+        lists = [_joined(part) for part in (before, after)]
+        results.append(HeldOut(kind, held, task.relevance.first[held], lists[0], lists[1]))
     return results
+
+
+def _joined(parts: Sequence[Lists]) -> Lists:
+    grades, ideal = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return grades, ideal
+
+
+def _lists(task: SearchTask, split: Split, path: Sequence[Setting]) -> Lists:
+    """Return a split's lists under the last setting of a path, learned where they are not known."""
+    if (id(split), path[-1]) in task.lists:
+        return task.lists[id(split), path[-1]]
+    flat = None
+    for setting in path:
+        flat = task.learn(split.train, setting, flat)
+    return task.grades(split, flat, path[-1], plain=path[-1] == IDENTITY)
 
 
 def report_rows(results: Sequence[HeldOut]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # The ridges of a path, strongest first: a tenth in two steps.
-RIDGES = (0.3, 0.1, 0.03, 0.01, 0.003)
+RIDGES = (0.1, 0.03, 0.01, 0.003)
 # How often a document counts beside its queries.
 WEIGHTS = (16.0, 8.0, 4.0, 2.0)
 LOSSES = ("softmax", "hinge", "gerrymandering")

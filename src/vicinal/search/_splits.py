@@ -71,8 +71,8 @@ def score_by_document(losses: FloatArray, documents: IntArray) -> Score:
 
 def pool_kinds(scores: dict[str, Score]) -> Score:
     """Return one score of both questions, which count the same."""
-    parts = [
-        Score(score.losses, np.asarray(score.weights) / np.sum(score.weights))
-        for score in scores.values()
-    ]
+    parts = []
+    for score in scores.values():
+        weights = np.ones(len(score.losses)) if score.weights is None else score.weights
+        parts.append(Score(score.losses, weights / weights.sum()))
     return Score.pool(parts)
