@@ -13,5 +13,6 @@ unit vectors, serves it unchanged.
 
 from vicinal.search._adapter import QueryAdapter
 from vicinal.search._measures import MEASURES
+from vicinal.search.export import TARGETS, export_metric
 
-__all__ = ["MEASURES", "QueryAdapter"]
+__all__ = ["MEASURES", "TARGETS", "QueryAdapter", "export_metric"]

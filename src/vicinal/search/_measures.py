@@ -74,7 +74,7 @@ def list_scores(name: str, grades: FloatArray, ideal: FloatArray) -> FloatArray:
     hits, places = grades > 0, np.arange(1, grades.shape[1] + 1)
     total = np.maximum((ideal > 0).sum(axis=1), 1)
     if measure == "hit":
-        return hits.any(axis=1).astype(np.float64)
+        return np.asarray(hits.any(axis=1), np.float64)
     if measure == "mrr":
         return np.asarray((hits / places).max(axis=1))
     if measure == "recall":
