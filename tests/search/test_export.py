@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from vicinal import LDA, AsymmetricMLNG, ExactIndex, ITQ, QueryAdapter, export_metric
+from vicinal import ITQ, LDA, AsymmetricMLNG, ExactIndex, QueryAdapter, export_metric
 from vicinal.index import BinaryIndex
 from vicinal.search import TARGETS
 from vicinal.search.export._packages import _PACKAGES
@@ -295,7 +295,7 @@ def test_what_cannot_be_exported_is_said_in_words(tmp_path):
 @pytest.mark.parametrize("target", [name for name in _PACKAGES if name in TARGETS])
 def test_a_missing_or_old_store_says_what_to_install(target, tmp_path, monkeypatch):
     metric, documents, _ = adapter()
-    module, package, least, extra = _PACKAGES[target]
+    _, package, least, extra = _PACKAGES[target]
     monkeypatch.setitem(_PACKAGES, target, ("no_such_module", package, least, extra))
     with pytest.raises(ValueError, match=re.escape(f"pip install 'vicinal[{extra}]'")):
         export_metric(metric, target, documents, out=tmp_path / "store")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-
 from tests.oracles import ranking_losses as oracle
+
 from vicinal.search._losses import MARGIN, make_loss
 from vicinal.search._moves import moved_documents, sum_queries, without_own
 from vicinal.search._objective import Block, Objective, batch_blocks, shared_blocks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -31,10 +30,10 @@ from vicinal.search._fitting import (
 from vicinal.search._inputs import SIMILARITIES, SearchRows, read_search_rows
 from vicinal.search._lowrank import low_rank, unit_rows
 from vicinal.search._measures import DEFAULT, deepest, list_scores, ranked_grades
-from vicinal.search._moves import move, sum_queries
+from vicinal.search._moves import Moves, place, sum_queries
 from vicinal.search._negatives import NEGATIVES
 from vicinal.search._objective import unpack
-from vicinal.search._relevance import equal_rows
+from vicinal.search._relevance import Relevance, SameClass
 from vicinal.search._setting import LOSSES
 
 MAPS = ("query", "document", "both")
@@ -108,6 +107,8 @@ class QueryAdapter(MetricLearner):
         noise, note.
     notes_ : list of str
         What was left out, merged, or could not be split.
+    n_iter_ : int
+        Steps at most, over all ridges.
     held_out_places_ : int ndarray of shape (q, 3)
         Held-out queries, and the place of their first relevant document before and after; 0 is
         none among the first ten.
@@ -191,7 +192,8 @@ class QueryAdapter(MetricLearner):
         """
         wanted = self._wanted()
         if relevance is None:
-            if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            vectors = np.asarray(y)
+            if vectors.ndim == 2 and vectors.shape[1] > 1:
                 raise ValueError(
                     "relevance is missing: it says which documents, the second argument, answer "
                     "which queries."
@@ -204,14 +206,17 @@ class QueryAdapter(MetricLearner):
     def learn(self, rows: Rows) -> Maps:
         """Return the maps learned from labelled rows, each of which looks for its class."""
         wanted = self._wanted()
-        if self.maps != "query" or self.n_components is not None:
+        if self.maps != "query":
             raise ValueError(
-                "labelled rows are queries and documents in one: maps='query' and "
-                "n_components=None are all that can be learned of them."
+                "labelled rows are queries and documents in one: of maps only 'query' can be "
+                "learned of them."
             )
+        width = check_components(self.n_components, rows.X.shape[1])
         vectors = self._lengthen(rows.X.astype(np.float64, copy=False)).astype(np.float32)
         self._forget(rows.X.shape[1])
         self._keep_adapted(adapt_to_labels(rows, vectors, wanted), [])
+        if width is not None:
+            self._shorten(vectors, vectors, width)
         return self.maps_
 
     def _wanted(self) -> Wanted:
@@ -249,7 +254,7 @@ class QueryAdapter(MetricLearner):
             self.held_out_places_ = adapted.places
         self.loss_, self.weight_ = setting.loss, setting.weight
         self.regularization_ = float(setting.ridge)
-        self.n_queries_ = adapted.n_queries
+        self.n_queries_, self.n_iter_ = adapted.n_queries, adapted.n_iter
         identity = np.zeros(width * (width + bool(self.offset)))
         self._keep_map(identity if adapted.flat is None else adapted.flat)
 
@@ -268,8 +273,8 @@ class QueryAdapter(MetricLearner):
         adapted = adapt_to_judgements(rows, wanted)
         self._keep_adapted(adapted, rows.notes)
         if adapted.sums is not None:
-            self.moved_documents_ = rows.originals[adapted.sums.rows]
-            self.query_sums_, self.query_counts_ = adapted.sums.sums, adapted.sums.counts
+            originals = rows.originals[adapted.sums.rows]
+            self._keep_moves(Moves(originals, adapted.sums.sums, adapted.sums.counts))
         if width is not None:
             self._shorten(rows.queries, rows.originals, width)
 
@@ -292,14 +297,16 @@ class QueryAdapter(MetricLearner):
         documents = self._lengthen(rows)
         if "moved_documents_" not in vars(self):
             return documents
-        known = self.moved_documents_
-        leaders = equal_rows(np.vstack([known, rows.astype(np.float32)]))[len(known) :]
-        some = np.flatnonzero(leaders < len(known))
-        moved = documents.copy()
-        sums = self.query_sums_[leaders[some]].astype(documents.dtype, copy=False)
         assert self.weight_ is not None
-        moved[some] = move(documents[some], sums, self.weight_)
-        return moved
+        return place(rows, documents, self._moves, self.weight_)
+
+    @property
+    def _moves(self) -> Moves:
+        return Moves(self.moved_documents_, self.query_sums_, self.query_counts_)
+
+    def _keep_moves(self, moves: Moves) -> None:
+        self.moved_documents_, self.query_sums_ = moves.originals, moves.sums
+        self.query_counts_ = moves.counts
 
     def _lengthen(self, rows: FloatArray) -> FloatArray:
         return unit_rows(rows) if self.similarity == "cosine" else rows
@@ -332,9 +339,9 @@ class QueryAdapter(MetricLearner):
         Parameters
         ----------
         X : array-like of shape (m, d)
-            Queries.
-        y : array-like of shape (n, d)
-            Documents to search.
+            Queries; or rows, where y are their classes, each searched among the others.
+        y : array-like of shape (n, d) or (m,)
+            Documents to search; or classes.
         relevance : array-like, list of lists, sparse matrix
             As of :meth:`fit`.
         scoring : str, default="ndcg@10"
@@ -342,8 +349,14 @@ class QueryAdapter(MetricLearner):
         """
         check_is_fitted(self, "query_components_")
         places = deepest([scoring])
+        if relevance is None:
+            labels = SameClass(np.unique(np.asarray(y), return_inverse=True)[1])
+            vectors = np.asarray(self.transform_queries(X)), np.asarray(self.transform(X))
+            everyone = np.arange(len(vectors[0]))
+            lists = ranked_grades(*vectors, labels, everyone, everyone, n_places=places)
+            return float(list_scores(scoring, *lists).mean())
         rows = read_search_rows(self, X, y, relevance, self.similarity)
-        mapped, documents = self.transform_queries(rows.queries), self.transform(rows.documents)
+        mapped, documents = self.transform_queries(rows.queries), self.transform(rows.originals)
         numbers = [np.arange(len(part)) for part in (mapped, documents)]
         lists = ranked_grades(
             np.asarray(mapped),
@@ -369,46 +382,39 @@ class QueryAdapter(MetricLearner):
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, relevance)
-        if relevance is None or "components_" in vars(self):
+        if "components_" in vars(self):
+            raise ValueError("partial_fit cannot learn more with n_components: fit again.")
+        if relevance is None:
+            rows = self._read(X, y)
+            self._check_rows(X)
+            vectors = self._lengthen(rows.X).astype(np.float32)
+            self._learn_on(vectors, vectors, SameClass(rows.codes))
+            return self
+        more = read_search_rows(self, X, y, relevance, self.similarity)
+        if more.queries.shape[1] != self.n_features_in_:
             raise ValueError(
-                "partial_fit learns from queries, documents and relevance, and not with "
-                "n_components: fit again."
-            )
-        rows = read_search_rows(self, X, y, relevance, self.similarity)
-        if rows.queries.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"queries have {rows.queries.shape[1]} columns, but the adapter was fitted on "
+                f"queries have {more.queries.shape[1]} columns, but the adapter was fitted on "
                 f"{self.n_features_in_}."
             )
-        self._learn_more(rows)
+        documents = self._placed(more.originals)
+        if self.weight_ is not None:
+            new = sum_queries(more.queries, more.judgements, np.arange(len(more.queries)))
+            moves = Moves(more.originals[new.rows], new.sums, new.counts)
+            self._keep_moves(self._moves.join(moves))
+        self._learn_on(more.queries, documents, more.judgements)
         return self
 
-    def _learn_more(self, rows: SearchRows) -> None:
-        """Add new queries to the documents' sums, and move the map a little."""
-        documents = self._placed(rows.originals)
-        if self.weight_ is not None:
-            self._add_moves(rows)
+    def _learn_on(self, queries: FloatArray, documents: FloatArray, relevance: Relevance) -> None:
+        """Move the map a little, for new queries."""
         if self.loss_ is not None:
             gap: FloatArray = self.query_components_ - np.eye(self.n_features_in_)
             parts = [gap.ravel(), *([self.query_offset_] if self.offset else [])]
-            self._keep_map(
-                adapt_further(
-                    replace(rows, documents=documents), self._wanted(), np.concatenate(parts),
-                    self.loss_, self.regularization_, self.n_queries_,
-                )
+            flat = adapt_further(
+                queries, documents, relevance, self._wanted(), np.concatenate(parts),
+                self.loss_, self.regularization_, self.n_queries_,
             )  # fmt: skip
-        self.n_queries_ += len(rows.queries)
-
-    def _add_moves(self, rows: SearchRows) -> None:
-        """Add new queries to the sums of the documents that they name."""
-        new = sum_queries(rows.queries, rows.judgements, np.arange(len(rows.queries)))
-        documents = np.vstack([self.moved_documents_, rows.originals[new.rows]])
-        left, place = np.unique(equal_rows(documents), return_inverse=True)
-        sums = np.zeros((len(left), documents.shape[1]), np.float32)
-        np.add.at(sums, place, np.vstack([self.query_sums_, new.sums]))
-        counts = np.bincount(place, np.concatenate([self.query_counts_, new.counts]))
-        self.moved_documents_, self.query_sums_ = documents[left], sums
-        self.query_counts_ = counts.astype(np.int64)
+            self._keep_map(flat)
+        self.n_queries_ += len(queries)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))

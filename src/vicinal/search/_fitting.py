@@ -17,7 +17,7 @@ from vicinal.search._losses import make_loss
 from vicinal.search._moves import QuerySums, sum_queries
 from vicinal.search._negatives import MOST_PAIRS, choose_negatives
 from vicinal.search._objective import Objective, map_queries
-from vicinal.search._relevance import SameClass
+from vicinal.search._relevance import Relevance, SameClass
 from vicinal.search._report import HeldOut, hold_out, report_rows
 from vicinal.search._setting import IDENTITY, LOSSES, RIDGES, WEIGHTS, Setting
 from vicinal.search._splits import Split, split_documents, split_queries
@@ -25,6 +25,8 @@ from vicinal.search._tasks import LabelTask, Options, SearchTask
 
 # A set of more documents than this votes as it does.
 _MOST_VOTES = 9
+# Queries whose relevant documents are counted.
+_SEEN = 256
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,10 @@ class Wanted:
             return [setting]
         return [replace(setting, ridge=r) for r in self.ridges if r >= setting.ridge]
 
+    def n_steps(self, setting: Setting) -> int:
+        """Return how many steps lead to a setting at most."""
+        return self.max_iter * len(self.path(setting))
+
 
 @dataclass(frozen=True)
 class Adapted:
@@ -63,6 +69,7 @@ class Adapted:
     flat: FloatArray | None
     choice: Choice
     n_queries: int
+    n_iter: int
     notes: tuple[str, ...] = ()
     report: list[dict[str, Any]] = field(default_factory=list)
     places: IntArray | None = None
@@ -93,7 +100,8 @@ def adapt_to_judgements(rows: SearchRows, wanted: Wanted) -> Adapted:
     results = hold_out(task, every, wanted.path(choice.setting))
     moves = choice.setting.weight is not None
     return Adapted(
-        flat, choice, len(X), (*notes, *more), report_rows(results),
+        flat, choice, len(X), wanted.n_steps(choice.setting), (*notes, *more),
+        report_rows(results),
         _places(results, rows.numbers), sum_queries(X, judgements, everyone) if moves else None,
     )  # fmt: skip
 
@@ -119,24 +127,27 @@ def adapt_to_labels(rows: Rows, vectors: FloatArray, wanted: Wanted) -> Adapted:
     task = LabelTask(vectors, target, options, splits)
     names = LOSSES if wanted.loss == "auto" else (wanted.loss,)
     choice, notes = _choose(task, wanted, [Setting(name) for name in names])
-    return Adapted(_learn_all(task, everyone, wanted.path(choice.setting)), choice, n, notes)
+    flat = _learn_all(task, everyone, wanted.path(choice.setting))
+    return Adapted(flat, choice, n, wanted.n_steps(choice.setting), notes)
 
 
 def adapt_further(
-    rows: SearchRows, wanted: Wanted, anchor: FloatArray, loss: str, ridge: float, n_before: int
-) -> FloatArray:
+    queries: FloatArray, documents: FloatArray, relevance: Relevance, wanted: Wanted,
+    anchor: FloatArray, loss: str, ridge: float, n_before: int,
+) -> FloatArray:  # fmt: skip
     """Return the map learned from further queries, held near the one that so many others gave."""
-    X, Z, judgements = rows.queries, rows.documents, rows.judgements
+    m, n = len(queries), len(documents)
     negatives = choose_negatives(
-        wanted.negatives, judgements, len(X), len(Z), X.shape[1], wanted.unjudged, wanted.seed
+        wanted.negatives, relevance, m, n, queries.shape[1], wanted.unjudged, wanted.seed
     )
     anchor = anchor.astype(np.float64)
-    mined = negatives.mine(map_queries(X, anchor, wanted.offset), Z)
-    n_relevant = int(np.median(np.diff(judgements.grades.indptr)))
-    k = wanted.n_neighbors or min(_MOST_VOTES, 2 * n_relevant - 1)
+    mined = negatives.mine(map_queries(queries, anchor, wanted.offset), documents)
+    n_relevant = int(np.median((relevance.block(np.arange(min(m, _SEEN)), np.arange(n)) > 0)
+                               .sum(axis=1)))  # fmt: skip
+    k = wanted.n_neighbors or max(1, min(_MOST_VOTES, 2 * n_relevant - 1))
     objective = Objective(
-        X, Z, judgements, mined.blocks(np.arange(len(X))), make_loss(loss, k), ridge,
-        wanted.offset, anchor=anchor, hold=ridge * n_before / len(X),
+        queries, documents, relevance, mined.blocks(np.arange(m)), make_loss(loss, k), ridge,
+        wanted.offset, anchor=anchor, hold=ridge * n_before / m,
     )  # fmt: skip
     return descend(objective, anchor, wanted.max_iter)
 

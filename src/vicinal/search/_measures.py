@@ -48,10 +48,15 @@ def ranked_grades(
     grades, ideal = np.empty((2, len(queries), k), np.float32)
     for start in range(0, len(queries), _QUERIES):
         part = slice(start, start + _QUERIES)
-        near = largest_products(mapped[part], documents, k)[1]
+        itself = relevance.hidden(queries[part], pool)
+        own = None if itself is None else itself[1]
+        near = largest_products(mapped[part], documents, k, hidden=own)[1]
         for each in range(start, min(start + _QUERIES, len(queries)), 64):
             some = slice(each, min(each + 64, start + _QUERIES, len(queries)))
             block = relevance.block(queries[some], pool)
+            hidden = relevance.hidden(queries[some], pool)
+            if hidden is not None:
+                block[hidden] = 0
             places = near[some.start - start : some.stop - start]
             grades[some] = np.take_along_axis(block, places, axis=1)
             best = -np.partition(-block, k - 1, axis=1)[:, :k] if k < len(pool) else block

@@ -16,7 +16,7 @@ import numpy as np
 
 from vicinal._types import FloatArray, IntArray
 from vicinal.search._objective import Stand
-from vicinal.search._relevance import Judgements
+from vicinal.search._relevance import Judgements, equal_rows
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,38 @@ class QuerySums:
     rows: IntArray
     sums: FloatArray
     counts: IntArray
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Documents that queries named, as they were given (c, d), and sums and counts of these."""
+
+    originals: FloatArray
+    sums: FloatArray
+    counts: IntArray
+
+    def join(self, other: Moves) -> Moves:
+        """Return the moves of both, a document's sums added."""
+        originals = np.vstack([self.originals, other.originals])
+        left, place = np.unique(equal_rows(originals), return_inverse=True)
+        sums = np.zeros((len(left), originals.shape[1]), originals.dtype)
+        np.add.at(sums, place, np.vstack([self.sums, other.sums]))
+        counts = np.bincount(place, np.concatenate([self.counts, other.counts]))
+        return Moves(originals[left], sums, counts.astype(np.int64))
+
+
+def place(rows: FloatArray, documents: FloatArray, moves: Moves, weight: float) -> FloatArray:
+    """Return documents (n, d), those among the moves moved; ``rows`` are they as given.
+
+    A document is known again by its numbers as they were given, in float32.
+    """
+    n_moved = len(moves.originals)
+    leaders = equal_rows(np.vstack([moves.originals, rows.astype(np.float32)]))[n_moved:]
+    some = np.flatnonzero(leaders < n_moved)
+    placed = documents.copy()
+    sums = moves.sums[leaders[some]].astype(documents.dtype, copy=False)
+    placed[some] = move(documents[some], sums, weight)
+    return placed
 
 
 def sum_queries(queries: FloatArray, judgements: Judgements, asked: IntArray) -> QuerySums:
