@@ -13,6 +13,7 @@ unit vectors, serves it unchanged.
 
 from vicinal.search._adapter import QueryAdapter
 from vicinal.search._measures import MEASURES
+from vicinal.search._relevance import read_judgements
 from vicinal.search.export import TARGETS, export_metric
 
-__all__ = ["MEASURES", "TARGETS", "QueryAdapter", "export_metric"]
+__all__ = ["MEASURES", "TARGETS", "QueryAdapter", "export_metric", "read_judgements"]

@@ -11,5 +11,6 @@ codes, store packed bits.
 """
 
 from vicinal.search.export._export import TARGETS, export_metric
+from vicinal.search.export._packages import import_store
 
-__all__ = ["TARGETS", "export_metric"]
+__all__ = ["TARGETS", "export_metric", "import_store"]
