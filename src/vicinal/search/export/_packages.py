@@ -41,6 +41,6 @@ def import_store(name: str) -> ModuleType:
         wanted = ".".join(map(str, least))
         raise ValueError(
             f"exporting to {name} needs {package} {wanted} or newer, and {installed} is installed: "
-            f"{remedy} --upgrade."
+            f"{remedy}."
         )
     return loaded
