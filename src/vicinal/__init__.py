@@ -52,7 +52,7 @@ _HOMES = {
     ),
     "vicinal.combine": ("AutoMetric", "MeanMetric"),
     "vicinal.search": ("QueryAdapter", "export_metric"),
-    "vicinal.scale": ("fit_distributed",),
+    "vicinal.scale": ("fit_distributed", "nearest_distributed"),
     "vicinal.comparison": ("compare",),
     "vicinal.report": (
         "Comparison",

@@ -57,7 +57,7 @@ def plain() -> tuple[Any, Any, Any]:
     return None, documents, queries[:9]
 
 
-CASES = {
+CASES: dict[str, Any] = {
     "queries": adapter,
     "offset": lambda: adapter(offset=True),
     "short": lambda: adapter(n_components=5),

@@ -73,7 +73,7 @@ def test_equal_queries_are_one_and_equal_documents_equally_right():
 
 def test_rows_are_equal_where_their_numbers_are():
     rows = np.random.default_rng(0).integers(2, size=(300, 4)).astype(np.float32)
-    first = {}
+    first: dict[tuple, int] = {}
     expected = [first.setdefault(tuple(row), i) for i, row in enumerate(rows.tolist())]
     assert_array_equal(equal_rows(rows), expected)
 
@@ -128,7 +128,7 @@ def test_no_document_is_on_both_sides_of_a_split_by_documents():
     for split in splits:
         sides = [judgements.named(part) for part in (split.train, split.held)]
         assert len(split.held)
-        assert not np.intersect1d(*sides).size
+        assert not np.isin(sides[0], sides[1]).any()
     held = np.concatenate([split.held for split in splits])
     assert len(np.unique(held)) == len(held)
 

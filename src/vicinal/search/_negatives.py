@@ -68,7 +68,9 @@ class Negatives:
         near = pool[largest_products(mapped, rows, min(2 * MINED, len(pool)))[1]]
         mined = near[:, :MINED].copy()
         for i in everyone:  # what is relevant is in the list anyway
-            wrong = near[i][self.relevance.block(everyone[i : i + 1], near[i])[0] == 0]
+            order = np.argsort(near[i])
+            right = self.relevance.block(everyone[i : i + 1], near[i][order])[0] > 0
+            wrong = near[i][~np.isin(near[i], near[i][order][right])]
             mined[i, : len(wrong)] = wrong[:MINED]
         return replace(self, mined=mined)
 

@@ -46,11 +46,13 @@ class Judgements(Relevance):
     n_left_out: int = 0
 
     def block(self, queries: IntArray, documents: IntArray) -> FloatArray:
-        """Return their grades, (b, c)."""
+        """Return their grades, (b, c); the documents ascend."""
         rows = self.grades[queries]
-        if len(documents) < self.grades.shape[1]:
-            rows = rows[:, documents]
-        block: FloatArray = rows.toarray()
+        block = np.zeros((len(queries), len(documents)), self.grades.dtype)
+        place = np.minimum(np.searchsorted(documents, rows.indices), len(documents) - 1)
+        inside = np.flatnonzero(documents[place] == rows.indices)
+        owners = np.repeat(np.arange(len(queries)), np.diff(rows.indptr))
+        block[owners[inside], place[inside]] = rows.data[inside]
         return block
 
     def hidden(self, queries: IntArray, documents: IntArray) -> None:
