@@ -66,8 +66,8 @@ class QueryAdapter(MetricLearner):
         λ. "auto" follows a path of ridges down from 0.1, each map beginning at the last, and ends
         it where held-out queries gain no more.
     split : {"both", "queries", "documents"}
-        What is held out to choose by: queries, or documents with all their queries. With "both"
-        nothing is chosen that harms either.
+        What is held out to choose by: queries, or documents with all their queries. "both" takes
+        the setting that gains most in the question where it gains less.
     negatives : {"auto", "all", "batch", "mined"}
         The wrong documents a query is compared with: all, those of a batch of 1,024 queries, or
         the nearest wrong ones of 64 queries, mined again once the map has moved. "auto" is all up
@@ -104,7 +104,7 @@ class QueryAdapter(MetricLearner):
         adapted, gain, low and high (95 of 100; a document is the unit), n_queries, n_documents.
     leaderboard_ : list of dict
         A row a setting tried, the chosen first: name, score (nDCG@10 of held-out queries), gain,
-        noise, note.
+        noise, smaller_gain (of the two questions) and note.
     notes_ : list of str
         What was left out, merged, or could not be split.
     n_iter_ : int

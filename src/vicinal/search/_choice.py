@@ -3,7 +3,7 @@
 losses ─▶ a path each, from the strongest ridge to the weakest, every map beginning at the last
              │  race: a path ends where it falls behind its own best (early stopping)
              ▼
-those that harm neither question ─▶ lowest ─▶ kept if the gain exceeds its standard error
+the one whose smaller gain is largest ─▶ kept if the gain exceeds its standard error
 """
 
 from __future__ import annotations
@@ -90,13 +90,10 @@ def choose(
     plain.step(task, IDENTITY)
     paths = [Path(setting.label(), setting) for setting in settings]
 
-    def play(running: Sequence[Path], ridge: float) -> bool:
+    for running, ridge in race(paths, ridges, _still_gaining):
         for path in running:
             path.step(task, _at(path.candidate, ridge))
             say(f"{path.settings[-1].label()}: {1 - path.scores[-1].mean:.4f}")
-        return False
-
-    race(paths, ridges, play, _still_gaining)
     return _decide(plain, paths)
 
 
@@ -114,25 +111,28 @@ def _still_gaining(paths: Sequence[Path]) -> list[Path]:
 
 
 def _decide(plain: Path, paths: Sequence[Path]) -> Choice:
-    """Return the lowest score that harms no question, or the identity where noise explains it."""
+    """Return the setting whose smaller gain is largest, or the identity where it may be chance.
+
+    Of one question that is the lowest score. Of two it helps with both, or it is the identity.
+    """
     steps = [
         (path.settings[i], path.scores[i], path.kinds[i])
         for path in paths
         for i in range(len(path.scores))
     ]
     first, base = plain.scores[0], plain.kinds[0]
-    harmless = [step for step in steps if not _harms(step[2], base)]
-    best = min(harmless, key=lambda step: step[1].mean, default=None)
-    chosen = best[0] if best is not None and first.is_behind(best[1], by=1) else IDENTITY
+    best = max(steps, key=lambda step: _smaller_gain(step[2], base), default=None)
+    helps = best is not None and _smaller_gain(best[2], base) > 0
+    chosen = best[0] if best is not None and helps and first.is_behind(best[1], by=1) else IDENTITY
     rows = [_row(IDENTITY, first, first, base, base, chosen)]
     rows += [_row(setting, score, first, kinds, base, chosen) for setting, score, kinds in steps]
-    rows.sort(key=lambda row: (not row["chosen"], -row["score"]))
+    rows.sort(key=lambda row: (not row["chosen"], -row["smaller_gain"]))
     return Choice(chosen, tuple(rows))
 
 
-def _harms(kinds: dict[str, Score], base: dict[str, Score]) -> bool:
-    """Return whether held-out queries of either question are answered worse, beyond noise."""
-    return any(score.is_behind(base[kind], by=1) for kind, score in kinds.items())
+def _smaller_gain(kinds: dict[str, Score], base: dict[str, Score]) -> float:
+    """Return what is gained in the question that gains least."""
+    return min(base[kind].mean - score.mean for kind, score in kinds.items())
 
 
 def _row(
@@ -148,6 +148,7 @@ def _row(
         "weight": setting.weight,
         "score": 1 - score.mean,
         "gain": gain,
+        "smaller_gain": _smaller_gain(kinds, base),
         "noise": noise,
         "chosen": setting == chosen,
         "note": f"harms held-out {' and '.join(harmed)}" if harmed else "",
