@@ -233,3 +233,14 @@ def test_questions_about_a_report_find_their_chunks():
     held, some = order[:860], order[860:1860]
     adapter = quick(split="queries").fit(queries[some], documents, relevant[some])
     assert adapter.score(queries[held], documents, relevant[held], scoring="mrr@10") > 0.39
+
+
+def test_three_rows_a_class_are_judged_with_as_many_of_each_left():
+    from vicinal.rows import Rows, read_target
+    from vicinal.search._fitting import _class_splits
+
+    labels = np.repeat(np.arange(20), 3)
+    splits = _class_splits(Rows(np.arange(60)[:, None], read_target(labels, "classification")), 0)
+    assert len(splits) == 3
+    for split in splits:
+        assert_array_equal(np.bincount(labels[split.train]), 2)

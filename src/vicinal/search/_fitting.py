@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import FloatArray, IntArray
-from vicinal.rows import USUAL_NEIGHBORS, Rows, inner_splits
+from vicinal.rows import FOLDS, USUAL_NEIGHBORS, VOTES, Rows, inner_splits, kfold
 from vicinal.search._choice import Choice, Task, choose
 from vicinal.search._descent import descend
 from vicinal.search._inputs import SearchRows
@@ -120,15 +120,27 @@ def adapt_to_labels(rows: Rows, vectors: FloatArray, wanted: Wanted) -> Adapted:
         negatives.mine(vectors, vectors), wanted.n_neighbors or max(1, k), wanted.offset, None,
         wanted.max_iter, wanted.seed,
     )  # fmt: skip
-    splits = [
-        Split("queries", train.X[:, 0], held.X[:, 0])
-        for train, held in inner_splits(replace(rows, X=everyone[:, None]), wanted.seed)
-    ]
+    splits = _class_splits(replace(rows, X=everyone[:, None]), wanted.seed)
     task = LabelTask(vectors, target, options, splits)
     names = LOSSES if wanted.loss == "auto" else (wanted.loss,)
     choice, notes = _choose(task, wanted, [Setting(name) for name in names])
     flat = _learn_all(task, everyone, wanted.path(choice.setting))
     return Adapted(flat, choice, n, wanted.n_steps(choice.setting), notes)
+
+
+def _class_splits(numbers: Rows, seed: int) -> list[Split]:
+    """Return inner splits of rows whose one feature is their number.
+
+    Of no more folds than a class has rows: each then loses as many to every fold, and none is
+    judged with fewer rows left than its rivals have.
+    """
+    usual = int(np.median(np.bincount(numbers.codes)))
+    if not 1 < usual < FOLDS:
+        parts = inner_splits(numbers, seed)
+        return [Split("queries", train.X[:, 0], held.X[:, 0]) for train, held in parts]
+    folds = kfold(numbers.n_rows, usual, labels=numbers.codes, seed=seed)
+    n_splits = -(-VOTES // max(1, numbers.n_rows // usual))
+    return [Split("queries", fold.train, fold.test) for fold in folds[:n_splits]]
 
 
 def adapt_further(
