@@ -12,6 +12,7 @@ SECTIONS = {
     "vicinal.data": "Data",
     "vicinal.metric": "Metric learners and inference",
     "vicinal.combine": "Tools over any learner",
+    "vicinal.search": "Search under a learned map",
     "vicinal.scale": "Distributed fits",
     "vicinal.report": "Plots",
     "vicinal.rivals": "Rivals",

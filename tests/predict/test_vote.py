@@ -258,3 +258,13 @@ def test_the_same_fit_gives_the_same_vote():
     fits = [KNNClassifier("auto", LDA(), weights="learned").fit(X, y) for _ in range(2)]
     assert fits[0].temperature_ == fits[1].temperature_
     assert_array_equal(fits[0].held_out_proba_, fits[1].held_out_proba_)
+
+
+def test_whole_numbers_are_a_quantity_to_the_metric_of_a_regressor():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.rint(2 * X[:, 0])
+    model = KNNRegressor("auto", AutoMetric(random_state=0), weights="learned").fit(X, y)
+    names = {row["name"] for row in model.metric_.leaderboard_}
+    assert "mlkr" in names
+    assert "lda" not in names

@@ -111,6 +111,7 @@ METHODS = (
         "mlng-mean", "mean of MLNG", "vicinal.combine:MeanMetric", "trivedi2014", k=True,
         wraps="vicinal.metric:MLNG",
     ),
+    _metric("query-adapter", "query adapter", "vicinal.search:QueryAdapter", "trivedi2018"),
     _metric(
         "auto", "chosen", "vicinal.combine:AutoMetric", tasks=BOTH, chooses_vote=True
     ),
