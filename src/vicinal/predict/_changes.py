@@ -73,7 +73,7 @@ class RowChanges:
 
         Parameters
         ----------
-        indices : int array-like of shape (m,), or bool array-like of shape (n_samples_fit_,)
+        indices : int array-like of shape (m,), or bool array-like of shape (n,)
             Row numbers, as neighbours are told by, or a mask. Rows behind those removed move up.
 
         Returns
@@ -103,7 +103,7 @@ class RowChanges:
 
         Parameters
         ----------
-        indices : int array-like of shape (m,), or bool array-like of shape (n_samples_fit_,)
+        indices : int array-like of shape (m,), or bool array-like of shape (n,)
         y : array-like of shape (m,) or (m, n_outputs)
 
         Returns

@@ -123,7 +123,8 @@ class KernelClassifier(NeighborsClassifier, _KernelMachine):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    kernel_, bandwidth_, ridge_ : as used
+    kernel_, bandwidth_, ridge_
+        As used.
     metric_ : the fitted metric, or None
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -205,7 +206,8 @@ class KernelRegressor(NeighborsRegressor, _KernelMachine):
 
     Attributes
     ----------
-    kernel_, bandwidth_, ridge_ : as used
+    kernel_, bandwidth_, ridge_
+        As used.
     metric_ : the fitted metric, or None
     n_features_in_ : int
     feature_names_in_ : ndarray of str

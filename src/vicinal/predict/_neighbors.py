@@ -257,7 +257,8 @@ class KNNRegressor(NeighborsRegressor, KNearest):
     Attributes
     ----------
     metric_ : the fitted metric, or None
-    n_neighbors_, temperature_, heads_, held_out_rows_ : as for :class:`KNNClassifier`
+    n_neighbors_, temperature_, heads_, held_out_rows_
+        As for :class:`KNNClassifier`.
     held_out_predictions_ : ndarray of shape (m,) or (m, n_outputs)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
