@@ -66,6 +66,8 @@ _HOMES = {
     "vicinal.predict": (
         "KNNClassifier",
         "KNNRegressor",
+        "KernelClassifier",
+        "KernelRegressor",
         "LocalLinearRegressor",
         "NearestNeighbors",
         "unseen_class_error",

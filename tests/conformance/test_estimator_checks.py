@@ -19,7 +19,12 @@ ESTIMATORS = [
     vicinal.KNNClassifier(),
     vicinal.KNNClassifier(metric=PCA()),
     vicinal.KNNClassifier(class_weight="balanced"),
+    vicinal.KNNClassifier(1, weights="auto"),
+    vicinal.KNNClassifier("auto", vicinal.LDA()),
     vicinal.KNNRegressor(),
+    vicinal.KNNRegressor(1, weights="auto"),
+    vicinal.KernelClassifier(),
+    vicinal.KernelRegressor(),
     vicinal.KNNRegressor(metric=vicinal.EGOP(random_state=0)),
     vicinal.LocalLinearRegressor(),
     vicinal.NearestNeighbors(),
@@ -84,6 +89,8 @@ EXCUSED = {
         "AutoMetric": "weights count votes, not copies of rows",
         "KNNClassifier": "k is a number of rows, so a row of weight two is not two rows",
         "KNNRegressor": "k is a number of rows, so a row of weight two is not two rows",
+        "KernelClassifier": "the kernel is chosen on rows, not on copies of rows",
+        "KernelRegressor": "the kernel is chosen on rows, not on copies of rows",
         "LocalLinearRegressor": "k is a number of rows, so a row of weight two is not two rows",
     }.items()
 }

@@ -29,6 +29,7 @@ from vicinal.cli._info import info
 from vicinal.cli._neighbors import neighbors
 from vicinal.cli._predict import predict
 from vicinal.cli._reproduce import reproduce
+from vicinal.cli._rows import rows
 from vicinal.cli._sphere import sphere
 from vicinal.cli._transform import transform
 
@@ -67,8 +68,10 @@ app.command("neighbors")(neighbors)
 app.command("predict")(predict)
 app.command("reproduce")(reproduce)
 app.command("transform")(transform)
+app.add_typer(rows, name="rows")
 app.add_typer(sphere, name="sphere")
-for command in (*app.registered_commands, *sphere.registered_commands):
+groups = (*rows.registered_commands, *sphere.registered_commands)
+for command in (*app.registered_commands, *groups):
     # Paragraphs of one line each, so that the terminal alone breaks them.
     paragraphs = inspect.getdoc(command.callback or _options) or ""
     command.help = re.sub(r"(?<!\n)\n(?!\n)", " ", paragraphs)

@@ -16,10 +16,13 @@ from vicinal._types import AnyArray, FloatArray, IntArray, Task
 from vicinal.comparison._packing import pack_bits, pack_floats
 from vicinal.comparison._rows import PreparedFold
 from vicinal.comparison._scoring import (
+    calibrate,
     count_confusions,
     majority_prediction,
     predict_from,
     score_prediction,
+    score_shares,
+    shares_from,
 )
 from vicinal.methods import Method, make_learner
 from vicinal.predict import KNNClassifier, KNNRegressor
@@ -51,12 +54,16 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What was predicted for the test part (m,), and what that cost; ``more`` goes on record."""
+    """What was predicted for the test part (m,), and what that cost; ``more`` goes on record.
+
+    ``shares`` (m, R) are of classes, None where a model has none.
+    """
 
     predicted: AnyArray
     fit: Elapsed
     predict: Elapsed
     more: Mapping[str, Any] = field(default_factory=dict)
+    shares: FloatArray | None = None
 
 
 def measure_cell(
@@ -99,6 +106,9 @@ def _predict(
     rows = prepared.X_train, y, prepared.X_test
     _say_unused_weights(method, task, weights)
     fitted = fit_and_search(cell, method, task, *rows, k_most, weights)
+    if method.chooses_vote:
+        chosen = _predict_by_choice(fitted, prepared)
+        return dict.fromkeys(numbers, chosen), fitted
     return {k: _timed_vote(fitted, y, k, task, weights) for k in numbers}, fitted
 
 
@@ -112,6 +122,26 @@ def _say_unused_weights(method: Method, task: Task, weights: FloatArray | None) 
         )
 
 
+def _predict_by_choice(fitted: Fitted, prepared: PreparedFold) -> Prediction:
+    """Return the prediction by the vote, or head, that the fit chose, whatever k is."""
+    watch = Stopwatch()
+    shares = None
+    if prepared.dataset.task == "classification":
+        shares = _shares_of(fitted.model, prepared)
+        predicted = shares.argmax(axis=1)
+    else:
+        predicted = fitted.model.predict(prepared.X_test)
+    return Prediction(predicted, fitted.fit, watch.read(), shares=shares)
+
+
+def _shares_of(model: Any, prepared: PreparedFold) -> FloatArray:
+    """Return a model's shares in columns by the number of the class."""
+    told = model.predict_proba(prepared.X_test)
+    shares = np.zeros((len(told), int(max(prepared.dataset.y.max(), model.classes_.max())) + 1))
+    shares[:, model.classes_] = told
+    return shares
+
+
 def _predict_reference(cell: Cell, method: Method, prepared: PreparedFold) -> Prediction:
     task, seed = prepared.dataset.task, cell.setting.seed
     model = make_learner(method, task, seed=seed, parameters=cell.parameters)
@@ -120,7 +150,9 @@ def _predict_reference(cell: Cell, method: Method, prepared: PreparedFold) -> Pr
     fit = watch.read()
     watch = Stopwatch()
     predicted = model.predict(prepared.X_test)
-    return Prediction(predicted, fit, watch.read())
+    spent = watch.read()
+    sure = task == "classification" and hasattr(model, "predict_proba")
+    return Prediction(predicted, fit, spent, shares=_shares_of(model, prepared) if sure else None)
 
 
 def fit_and_search(
@@ -143,10 +175,11 @@ def fit_and_search(
     metric = make_learner(method, task, k=k, seed=cell.setting.seed, parameters=cell.parameters)
     predictor = KNNClassifier if task == "classification" else KNNRegressor
     watch = Stopwatch()
-    model = predictor(n_neighbors=k, metric=metric).fit(X, y, sample_weight=weights)
+    how = {"n_neighbors": "auto", "weights": "auto"} if method.chooses_vote else {"n_neighbors": k}
+    model = predictor(metric=metric, **how).fit(X, y, sample_weight=weights)
     fit = watch.read()
     watch = Stopwatch()
-    distances, neighbors = model.kneighbors(queries)
+    distances, neighbors = model.kneighbors(queries, k)
     search = watch.read()
     if not np.isfinite(distances).all():
         raise ValueError("the learned map gives distances that are not finite.")
@@ -158,17 +191,25 @@ def _timed_vote(
 ) -> Prediction:
     watch = Stopwatch()
     predicted = predict_from(fitted.neighbors, y_train, k, task, weights)
-    return Prediction(predicted, fitted.fit, fitted.search + watch.read())
+    spent = fitted.search + watch.read()
+    shares = None
+    if task == "classification":
+        shares = shares_from(fitted.neighbors, y_train, k, weights)
+    return Prediction(predicted, fitted.fit, spent, shares=shares)
 
 
 def _figures(prediction: Prediction, prepared: PreparedFold) -> Record:
     task, y = prepared.dataset.task, prepared.y_test
     weights, wrong, confusion, residuals = prepared.test_weights, None, None, None
+    calibration = None
     scores = score_prediction(prediction.predicted, y, task, weights)
     if task == "classification":
         wrong = pack_bits(prediction.predicted != y)
         n_classes = max(len(prepared.dataset.classes), int(prepared.dataset.y.max()) + 1)
         confusion = count_confusions(prediction.predicted, y, n_classes)
+        if prediction.shares is not None:
+            scores |= score_shares(prediction.shares, y, weights)
+            calibration = calibrate(prediction.shares, y)
     elif weights is None:
         # In units of the target's spread, which any test of differences leaves out anyway.
         residuals = pack_floats((prediction.predicted - y) / np.std(y))
@@ -179,6 +220,7 @@ def _figures(prediction: Prediction, prepared: PreparedFold) -> Record:
         "scores": scores,
         "majority": score_prediction(blind, y, task, weights),
         "confusion": confusion,
+        "calibration": calibration,
         "wrong": wrong if weights is None else None,
         "residuals": residuals,
         "n_train": len(prepared.y_train),

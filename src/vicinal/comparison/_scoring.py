@@ -14,6 +14,7 @@ import numpy as np
 
 from vicinal._kernels._vote import majority_vote, weighted_vote
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
+from vicinal.predict import ClassBallots
 
 # More classes than this make no table that anyone reads.
 MOST_CONFUSED = 30
@@ -91,6 +92,50 @@ def score_prediction(
     return {"error": error, "balanced": float(np.mean(missed[present] / sizes[present]))}
 
 
+def shares_from(
+    neighbors: IntArray, y_train: AnyArray, k: int, weights: FloatArray | None = None
+) -> FloatArray:
+    """Return the shares of the classes in each query's first k votes, (m, R).
+
+    One row's part of them is the classes' shares among all, so that none that was seen is zero.
+    """
+    ballots = ClassBallots(y_train, int(y_train.max()) + 1, weights)
+    return ballots.tally(neighbors[:, :k], None, soft=True)
+
+
+def score_shares(
+    shares: FloatArray, truth: AnyArray, weights: FloatArray | None = None
+) -> dict[str, float]:
+    """Return the log-loss and the Brier score of shares (m, R), 0 where all are sure and right.
+
+    A class that no training row has is taken to have the least share a float can have.
+    """
+    m, width = len(truth), max(shares.shape[1], int(truth.max()) + 1)
+    padded = np.zeros((m, width))
+    padded[:, : shares.shape[1]] = shares
+    own = padded[np.arange(m), truth]
+    surprise = -np.log(np.maximum(own, np.finfo(np.float64).eps))
+    padded[np.arange(m), truth] -= 1
+    brier = np.square(padded).sum(axis=1)
+    return {
+        "log-loss": float(np.average(surprise, weights=weights)),
+        "brier": float(np.average(brier, weights=weights)),
+    }
+
+
+# Bins of a calibration curve.
+BINS = 10
+
+
+def calibrate(shares: FloatArray, truth: AnyArray) -> list[list[float]]:
+    """Return, for each tenth of the share of the winner, rows, their shares' sum, and the hits."""
+    winners = shares.argmax(axis=1)
+    sure = np.minimum(shares[np.arange(len(shares)), winners], 1.0)
+    places = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
+    parts = (np.ones(len(sure)), sure, winners == truth)
+    return np.stack([np.bincount(places, part, minlength=BINS) for part in parts], axis=1).tolist()
+
+
 def count_confusions(predicted: AnyArray, truth: AnyArray, n_classes: int) -> Any:
     """Return how many rows of each class were taken for which, as lists; None for many classes."""
     if n_classes > MOST_CONFUSED:
@@ -104,6 +149,8 @@ SCORES: Mapping[str, Mapping[Task, str]] = {
     "error": {"classification": "error", "regression": "error"},
     "accuracy": {"classification": "error"},
     "balanced": {"classification": "balanced"},
+    "log-loss": {"classification": "log-loss"},
+    "brier": {"classification": "brier"},
     "nmse": {"regression": "error"},
     "r2": {"regression": "error"},
     "rmse": {"regression": "rmse"},

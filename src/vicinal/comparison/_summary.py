@@ -54,7 +54,7 @@ def ranked_by(loss: str, record: Record) -> Record:
     if loss == "error" or record["status"] != "ok":
         return record
     told = {"wrong": None, "power": 1 if loss == "mae" else 2}
-    return {**record, "error": record["scores"][loss], **told}
+    return {**record, "error": record["scores"].get(loss, math.nan), **told}
 
 
 def summarize_majority(records: Iterable[Record]) -> dict[str, float]:
@@ -115,13 +115,24 @@ def _row(
         reference=method.reference,
         scores=_mean_scores(results),
         confusion=_sum_confusions(results),
+        calibration=_sum_calibrations(results),
         **{name: _mean([r[name] for r in results]) for name in MEASURED},
     )
 
 
 def _mean_scores(results: Sequence[Record]) -> dict[str, float]:
-    names = results[0].get("scores", {}) if results else {}
+    names = [n for n in (results[0].get("scores", {}) if results else {}) if _all_have(results, n)]
     return {name: _mean([r["scores"][name] for r in results]) for name in names}
+
+
+def _all_have(results: Sequence[Record], name: str) -> bool:
+    return all(name in r["scores"] for r in results)
+
+
+def _sum_calibrations(results: Sequence[Record]) -> tuple[tuple[float, ...], ...]:
+    bins = [r["calibration"] for r in results if r.get("calibration") is not None]
+    summed = np.sum(bins, axis=0).tolist() if bins else []
+    return tuple(tuple(each) for each in summed)
 
 
 def _sum_confusions(results: Sequence[Record]) -> tuple[tuple[int, ...], ...]:

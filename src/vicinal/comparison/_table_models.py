@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 HELD_OUT = 0.25
-DEFAULT_METHODS: dict[Task, str] = {"classification": "mlng", "regression": "egop"}
+DEFAULT_METHODS: dict[Task, str] = {"classification": "auto", "regression": "auto"}
 
 
 @dataclass(frozen=True)
@@ -168,10 +168,12 @@ def make_predictor(
     if method.reference:
         raise ValueError(f"{method.name} asks no neighbours; a model file needs a metric.")
     kind = KNNClassifier if task == "classification" else KNNRegressor
+    chosen = {"n_neighbors": "auto", "weights": "auto"}
+    how: dict[str, Any] = chosen if method.chooses_vote else {"n_neighbors": k}
     preparation = Preparation(cast("Any", scale), n_components, deviations=deviations)
     steps: list[tuple[str, Any]] = [
         ("prepare", preparation),
-        ("neighbors", kind(n_neighbors=k, metric=make_learner(method, task, k=k, seed=seed))),
+        ("neighbors", kind(metric=make_learner(method, task, k=k, seed=seed), **how)),
     ]
     return Pipeline(steps if blocks is None else [("impute", Imputer(blocks)), *steps])
 

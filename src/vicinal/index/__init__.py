@@ -15,6 +15,7 @@ k + 1 nearest of an indexed row the row itself; ``check_radius`` refuses what is
 """
 
 from vicinal.index._binary import BinaryIndex
+from vicinal.index._changes import row_numbers, rows_left
 from vicinal.index._distances import ALIASES, DISTANCES, EUCLIDEAN, check_distance
 from vicinal.index._exact import ExactIndex
 from vicinal.index._faiss import FaissIndex, import_faiss
@@ -36,6 +37,8 @@ __all__ = [
     "check_radius",
     "import_faiss",
     "rank_by_distance",
+    "row_numbers",
+    "rows_left",
     "score_lists",
     "without_itself",
 ]

@@ -12,7 +12,14 @@ from vicinal._kernels._hamming import codes_within, merge_nearest_codes
 from vicinal._threads import map_blocks, split_rows, thread_count
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_neighbors
-from vicinal.index._inputs import check_block_size, check_codes, check_radius, check_soft_codes
+from vicinal.index._changes import rows_left
+from vicinal.index._inputs import (
+    check_block_size,
+    check_codes,
+    check_radius,
+    check_soft_codes,
+    check_width,
+)
 
 # Below this many words compared, threads cost more than they bring.
 _SMALL = 10**7
@@ -111,6 +118,26 @@ class BinaryIndex:
         counts = np.concatenate([f[2] for f in found])
         indptr = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found]), indptr
+
+    def add_rows(self, codes: ArrayLike) -> None:
+        """Put rows behind the present ones; answers are those of an index of all of them.
+
+        The rows are as for the index itself.
+        """
+        added = check_width(check_codes(codes, "codes"), self.codes)
+        self.__init__(np.concatenate([self.codes, added]), **self._how)  # type: ignore[misc]
+
+    def remove_rows(self, rows: ArrayLike) -> None:
+        """Take rows out, by number or by a mask (n,); those behind them move up.
+
+        Answers are those of an index of the rows that stay.
+        """
+        left = rows_left(rows, len(self.codes), "rows")
+        self.__init__(self.codes[left], **self._how)  # type: ignore[misc]
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        return {"block_size": self.block_size, "n_jobs": self.n_jobs}
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("codes", "block_size", "n_jobs")}

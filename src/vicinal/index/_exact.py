@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from vicinal._threads import thread_count
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
+from vicinal.index._changes import rows_left
 from vicinal.index._distances import (
     COSINE,
     EUCLIDEAN,
@@ -23,6 +24,7 @@ from vicinal.index._inputs import (
     check_radius,
     check_unit,
     check_vectors,
+    check_width,
 )
 from vicinal.pairs import Database, in_units
 
@@ -165,6 +167,28 @@ class ExactIndex:
 
     def _values(self, values: FloatArray) -> FloatArray:
         return values / 2 if self.metric == COSINE else values
+
+    def add_rows(self, vectors: ArrayLike) -> None:
+        """Put rows behind the present ones; answers are those of an index of all of them.
+
+        The rows are as for the index itself.
+        """
+        self.__init__(np.concatenate([self.vectors, self._check_width(vectors)]), **self._how)  # type: ignore[misc]
+
+    def remove_rows(self, rows: ArrayLike) -> None:
+        """Take rows out, by number or by a mask (n,); those behind them move up.
+
+        Answers are those of an index of the rows that stay.
+        """
+        left = rows_left(rows, len(self.vectors), "rows")
+        self.__init__(self.vectors[left], **self._how)  # type: ignore[misc]
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        return {"metric": self.metric, "block_size": self.block_size, "n_jobs": self.n_jobs}
+
+    def _check_width(self, vectors: ArrayLike) -> FloatArray:
+        return check_width(check_vectors(vectors), self.vectors)
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("vectors", "metric", "block_size", "n_jobs")

@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike
 from vicinal._threads import thread_count
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
+from vicinal.index._changes import rows_left
 from vicinal.index._inputs import (
     check_queries,
     check_radius,
     check_unit,
     check_vectors,
+    check_width,
 )
 from vicinal.pairs import in_units
 
@@ -181,6 +183,24 @@ class FaissIndex:
                 "distances overflow faiss' float32; rescale them or use ExactIndex."
             )
         return rows.astype(np.float32, copy=False)
+
+    def add_rows(self, vectors: ArrayLike) -> None:
+        """Put rows behind the present ones. An approximate index is not trained anew for them."""
+        new = check_width(check_vectors(vectors), self.vectors)
+        together = np.concatenate([self.vectors, new])
+        unit = check_unit(together, largest=_USUAL_VALUE, least=1 / _LARGEST_VALUE)
+        if unit != self.unit:  # the rows are held in another one
+            self.__init__(together, self.factory, n_jobs=self.n_jobs)  # type: ignore[misc]
+            return
+        added = in_units(new, unit).astype(np.float32, copy=False)
+        with _faiss_threads(import_faiss(), self.n_jobs):
+            self.index.add(added)
+        self.vectors, self._rows = together, np.concatenate([self._rows, added])
+
+    def remove_rows(self, rows: ArrayLike) -> None:
+        """Take rows out, by number or by a mask (n,), and build the index of those that stay."""
+        left = rows_left(rows, len(self.vectors), "rows")
+        self.__init__(self.vectors[left], self.factory, n_jobs=self.n_jobs)  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("vectors", "factory", "n_jobs")}

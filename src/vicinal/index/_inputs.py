@@ -73,6 +73,16 @@ def check_queries(queries: ArrayLike, vectors: FloatArray, unit: float = 1.0) ->
     return rows
 
 
+def check_width(rows: Any, vectors: Any) -> Any:
+    """Return rows that join the vectors of an index; refuse those of another width."""
+    if rows.shape[1] != vectors.shape[1]:
+        raise ValueError(
+            f"rows to add have {rows.shape[1]} columns, but the indexed vectors have "
+            f"{vectors.shape[1]}."
+        )
+    return rows
+
+
 def refuse_far(values: FloatArray, unit: float) -> None:
     """Refuse queries, in an index's unit, whose squared distances are beyond floats."""
     if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) > LARGEST_VALUE:

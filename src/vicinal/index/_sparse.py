@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix, issparse, vstack
 
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
+from vicinal.index._changes import rows_left
 from vicinal.index._distances import COSINE, EUCLIDEAN, check_distance, unit_rows
 from vicinal.index._inputs import (
     check_block_size,
     check_radius,
     check_unit,
     check_vectors,
+    check_width,
     refuse_far,
 )
 from vicinal.rows import refuse_long_whole_numbers
@@ -100,6 +102,23 @@ class SparseIndex:
 
     def _values(self, values: FloatArray) -> FloatArray:
         return values / 2 if self.metric == COSINE else values
+
+    def add_rows(self, vectors: Any) -> None:
+        """Put rows behind the present ones; answers are those of an index of all of them.
+
+        The rows are as for the index itself.
+        """
+        new = check_width(_finite_rows(vectors, "vectors"), self.vectors)
+        rows = csr_matrix(vstack([self.vectors, new]))
+        self.__init__(rows, metric=self.metric, block_size=self.block_size)  # type: ignore[misc]
+
+    def remove_rows(self, rows: Any) -> None:
+        """Take rows out, by number or by a mask (n,); those behind them move up.
+
+        Answers are those of an index of the rows that stay.
+        """
+        left = rows_left(rows, self.vectors.shape[0], "rows")
+        self.__init__(self.vectors[left], metric=self.metric, block_size=self.block_size)  # type: ignore[misc]
 
     def _check_queries(self, queries: Any) -> csr_matrix:
         queries = _finite_rows(queries, "queries")

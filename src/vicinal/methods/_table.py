@@ -41,6 +41,8 @@ class Method:
         "package.module:Class" of the learner that is the argument ``estimator`` of this one.
     reference : bool
         Whether it is a model of its own that asks no neighbours.
+    chooses_vote : bool
+        Whether k, weights and head are chosen by held-out rows, too, whatever k is asked for.
     unasked : bool
         Whether such a model stands beside the metrics where it costs less than they do.
     estimator : estimator or None
@@ -58,6 +60,7 @@ class Method:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     wraps: str | None = None
     reference: bool = False
+    chooses_vote: bool = False
     unasked: bool = False
     estimator: Any = None
     citation: str = ""
@@ -109,7 +112,9 @@ METHODS = (
         wraps="vicinal.metric:MLNG",
     ),
     _metric("query-adapter", "query adapter", "vicinal.search:QueryAdapter", "trivedi2018"),
-    _metric("auto", "chosen", "vicinal.combine:AutoMetric", k=True, tasks=BOTH),
+    _metric(
+        "auto", "chosen", "vicinal.combine:AutoMetric", tasks=BOTH, chooses_vote=True
+    ),
     _metric("gw", "GW", "vicinal.metric:GradientWeights", "kpotufe2016", k=True, tasks=BOTH),
     _metric(
         "egop", "EGOP", "vicinal.metric:EGOP", "trivedi2014egop", k=True, default=True,

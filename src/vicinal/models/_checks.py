@@ -206,9 +206,29 @@ def _check_predictor(predictor: NeighborsPredictor) -> None:
     n_rows = _check_row_numbers(predictor._rows, n_indexed, _targets_of(predictor))
     _check_length("weights", predictor._weights, n_rows)
     _check_length("queries", predictor._queries, n_indexed)
-    neighbors = getattr(predictor, "n_neighbors", None)
-    if neighbors is not None and not _whole(neighbors, 1, n_indexed):
-        raise ValueError(f"n_neighbors is {neighbors!r} for {n_indexed} rows")
+    _check_vote(predictor, n_indexed, n_rows)
+
+
+def _check_vote(predictor: NeighborsPredictor, n_indexed: int, n_rows: int) -> None:
+    """Refuse a number of neighbours that there are not, and a temperature that is none."""
+    state = vars(predictor)
+    for name in ("n_neighbors", "n_neighbors_"):
+        neighbors = state.get(name)
+        if neighbors not in (None, "auto") and not _whole(neighbors, 1, n_indexed):
+            raise ValueError(f"{name} is {neighbors!r} for {n_indexed} rows")
+    if state.get("n_neighbors") == "auto" and "n_neighbors_" not in state:
+        raise ValueError("it does not say how many neighbours vote")
+    temperature = state.get("temperature_", 1.0)
+    if not isinstance(temperature, float) or not 0 < temperature < np.inf:
+        raise ValueError(f"temperature_ is {temperature!r:.80}")
+    held = state.get("held_out_rows_")
+    if held is None:
+        return
+    _check_length("held-out rows", held, len(held))
+    if held.dtype.kind not in "iu" or not np.all((held >= 0) & (held < n_rows)):
+        raise ValueError("its held-out rows are not among its training rows")
+    for name in ("held_out_proba_", "held_out_predictions_"):
+        _check_length(name, state.get(name), len(held))
 
 
 def _targets_of(predictor: NeighborsPredictor) -> AnyArray:

@@ -1,7 +1,9 @@
 """Prediction from neighbours: vote and mean, ties and fallbacks stated."""
 
+from vicinal.predict._ballots import ClassBallots
 from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._explanations import Explanation
+from vicinal.predict._kernel import KernelClassifier, KernelRegressor
 from vicinal.predict._local_linear import LocalLinearRegressor
 from vicinal.predict._nearest import NearestNeighbors
 from vicinal.predict._neighbors import KNNClassifier, KNNRegressor
@@ -9,9 +11,12 @@ from vicinal.predict._radius import RadiusClassifier, RadiusRegressor
 from vicinal.predict._unseen import unseen_class_error
 
 __all__ = [
+    "ClassBallots",
     "Explanation",
     "KNNClassifier",
     "KNNRegressor",
+    "KernelClassifier",
+    "KernelRegressor",
     "LocalLinearRegressor",
     "NearestNeighbors",
     "NeighborsPredictor",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
@@ -18,15 +18,22 @@ from vicinal.index import BinaryIndex, without_itself
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import CodeMaps
 from vicinal.metric.search import Index, search
+from vicinal.predict._changes import RowChanges
 from vicinal.predict._graphs import NeighborGraphs
 from vicinal.predict._sides import (
     build_index,
     check_metric,
     distance_name,
-    fit_metric,
     named_metric,
+    prepare_metric,
 )
-from vicinal.predict._weights import SAMPLE_WEIGHT, can_be_routed, counted_rows, weights_for
+from vicinal.predict._weights import (
+    SAMPLE_WEIGHT,
+    can_be_routed,
+    counted_rows,
+    part_of_rows,
+    weights_for,
+)
 from vicinal.rows import (
     USUAL_NEIGHBORS,
     Rows,
@@ -36,7 +43,7 @@ from vicinal.rows import (
 )
 
 
-class NeighborsPredictor(NeighborGraphs, BaseEstimator):
+class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
     """Base of all predictors: finds training rows near a query under a learned metric.
 
     Subclasses take ``metric``, ``index``, ``block_size`` and ``n_jobs``; what the targets are is
@@ -81,13 +88,19 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
             Training rows; of two at the same distance the lower comes first.
         """
         check_is_fitted(self)
-        k = self._usual_neighbors() if n_neighbors is None else n_neighbors
+        distances, indices = self._nearest(
+            X, self._usual_neighbors() if n_neighbors is None else n_neighbors
+        )
+        found = self._training_rows(indices)
+        return (distances, found) if return_distance else found
+
+    def _nearest(self, X: AnyArray | None, k: int) -> tuple[FloatArray, IntArray]:
+        """Return distances to the k nearest indexed rows, and these."""
         if X is None:
             values, indices = self._leave_one_out(k)
         else:
             values, indices = self._search(self._map_queries(X), k)
-        found = self._training_rows(indices)
-        return (self._index.distances(values), found) if return_distance else found
+        return self._index.distances(values), indices
 
     def radius_neighbors(
         self,
@@ -169,15 +182,22 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         X = given if rows.names is not None and self.metric is not None else rows.X
         if self._rows is not None:
             parameters = {
-                name: _of_rows(value, self._rows, rows.n_rows) for name, value in parameters.items()
+                name: part_of_rows(value, self._rows, rows.n_rows)
+                for name, value in parameters.items()
             }
             X, rows = take_rows(X, self._rows), rows.take(self._rows)
         self._check_settings(rows.n_rows)
-        metric = named_metric(self.metric, self._task(), self._k)
-        y = None if rows.target is None else rows.target.given
-        self.metric_ = fit_metric(metric, X, y, self._k, **self._route(metric, parameters))
+        metric = named_metric(self.metric, self._task(), self._k or USUAL_NEIGHBORS)
+        routed = self._route(metric, parameters)
+        task = self._task() if is_classifier(self) or is_regressor(self) else None
+        self.metric_ = self._fit_metric(prepare_metric(metric, self._k, task), X, rows, routed)
         self._build_index(rows.X)
         self._finish_fit()
+
+    def _fit_metric(self, metric: Any, X: AnyArray, rows: Rows, parameters: dict[str, Any]) -> Any:
+        """Return the fitted metric; X is that of the rows, a frame perhaps."""
+        y = None if rows.target is None else rows.target.given
+        return None if metric is None else metric.fit(X, y, **parameters)
 
     @property
     def _k(self) -> int | None:
@@ -238,6 +258,15 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
             router.add(metric=self.metric, method_mapping=to_fit)
         return router
 
+    @property
+    def _n_indexed(self) -> int:
+        index = self._index
+        return int((index.codes if isinstance(index, BinaryIndex) else index.vectors).shape[0])
+
+    def _of_indexed(self, values: Any) -> Any:
+        """Return the part of an array over all training rows that belongs to the indexed ones."""
+        return values if values is None or self._rows is None else values[self._rows]
+
     def _training_rows(self, indices: IntArray) -> IntArray:
         """Return the numbers ``fit`` was given rows under, from those of the indexed ones."""
         return indices if self._rows is None else self._rows[indices]
@@ -288,13 +317,6 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
             searched = self._searches_only() and self.index == "exact"
             tags.input_tags.sparse = searched and self._takes_sparse_rows()
         return tags
-
-
-def _of_rows(value: Any, rows: IntArray, n_rows: int) -> Any:
-    """Return the part of a fit parameter that belongs to some rows; others stay as they are."""
-    if value is None or np.ndim(value) == 0 or np.shape(value)[0] != n_rows:
-        return value
-    return take_rows(value if hasattr(value, "shape") else np.asarray(value), rows)
 
 
 def _as_lists(values: AnyArray, indptr: IntArray) -> AnyArray:

@@ -7,9 +7,10 @@ from typing import Any, Self
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags
 
-from vicinal._types import AnyArray
+from vicinal._types import AnyArray, BoolArray, IntArray
 from vicinal._validation import check_neighbors
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict._changes import check_left
 from vicinal.rows import read_rows
 
 
@@ -92,3 +93,19 @@ class NearestNeighbors(NeighborsPredictor):
         frozen = self.metric is None or isinstance(self.metric, FrozenEstimator)
         tags.target_tags.required = not frozen
         return tags
+
+    def _read_new(self, y: Any, n_rows: int) -> AnyArray:
+        return None
+
+    def _extend(self, target: AnyArray) -> None:
+        """There are no targets."""
+
+    def _shorten(self, left: BoolArray, numbers: IntArray) -> None:
+        """There are no targets."""
+
+    def relabel(self, indices: Any, y: Any) -> Self:
+        """Refuse: these rows have no targets."""
+        raise ValueError("NearestNeighbors has no targets to change.")
+
+    def _check_enough(self, n_rows: int) -> None:
+        check_left(self.n_neighbors, n_rows)

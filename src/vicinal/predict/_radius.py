@@ -106,6 +106,9 @@ class RadiusClassifier(NeighborsClassifier, _WithinRadius):
 
     def _finish_fit(self) -> None:
         super()._finish_fit()
+        self._rows_changed()
+
+    def _rows_changed(self) -> None:
         rows = slice(None) if self._rows is None else self._rows
         weights = None if self._weights is None else self._weights[rows]
         totals = np.bincount(self._codes[rows], weights, minlength=len(self.classes_))

@@ -48,11 +48,12 @@ def distance_name(metric: Any) -> str | None:
     return None if plain == EUCLIDEAN else plain
 
 
-def fit_metric(metric: Any, X: AnyArray, y: Any, n_neighbors: int | None, **parameters: Any) -> Any:
-    """Return a fitted clone of the metric; None, the Euclidean distance, stays None.
+def prepare_metric(metric: Any, n_neighbors: int | None, task: Task | None = None) -> Any:
+    """Return a clone of the metric; None, the Euclidean distance, stays None.
 
-    Where a learner's own ``n_neighbors`` is None it learns for the predictor's. A metric in
-    scikit-learn's ``FrozenEstimator`` is used as it is. ``parameters`` go to its ``fit``.
+    Where a learner's own ``n_neighbors`` is None it learns for the predictor's, and where its
+    ``task`` is "auto" y is to it what it is to the predictor. A metric in scikit-learn's
+    ``FrozenEstimator`` is used as it is.
     """
     if metric is None:
         return None
@@ -62,7 +63,16 @@ def fit_metric(metric: Any, X: AnyArray, y: Any, n_neighbors: int | None, **para
         given = learner.get_params().items()
         is_open = {name for name, value in given if value is None and _is_neighbors(name)}
         learner.set_params(**dict.fromkeys(is_open, n_neighbors))
-    return metric.fit(X, y, **parameters)
+    leaves_open = isinstance(learner, MetricLearner) and learner.get_params().get("task") == "auto"
+    if task is not None and leaves_open:
+        learner.set_params(task=task)
+    return metric
+
+
+def fit_metric(metric: Any, X: AnyArray, y: Any, n_neighbors: int | None, **parameters: Any) -> Any:
+    """Return a fitted clone of the metric; None stays None. ``parameters`` go to its ``fit``."""
+    prepared = prepare_metric(metric, n_neighbors)
+    return None if prepared is None else prepared.fit(X, y, **parameters)
 
 
 def check_metric(metric: Any) -> None:

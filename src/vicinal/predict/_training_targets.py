@@ -9,11 +9,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import AnyArray, BoolArray, FloatArray, IntArray
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict._changes import count_targets
 from vicinal.predict._sides import takes_several_targets
 from vicinal.predict._weights import SAMPLE_WEIGHT, row_weights
-from vicinal.rows import check_weights, read_rows
+from vicinal.rows import as_classes, as_numbers, check_weights, read_rows, refuse_strange_labels
 
 
 class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
@@ -56,6 +57,54 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
         check_is_fitted(self)
         classes: AnyArray = self.classes_[self._codes[np.asarray(indices)]]
         return classes
+
+    def _read_new(self, y: Any, n_rows: int) -> AnyArray:
+        values = count_targets(y, n_rows)
+        refuse_strange_labels(values)
+        names = as_classes(values).given if n_rows else values
+        words = [each.dtype.kind in "OUS" for each in (names, self.classes_)]
+        if n_rows and words[0] != words[1]:
+            raise ValueError(
+                f"y holds {names[0]!r}, which is not of the kind of the classes so far, such as "
+                f"{self.classes_[0]!r}."
+            )
+        return names
+
+    def _extend(self, target: AnyArray) -> None:
+        self._rename(np.union1d(self.classes_, target) if len(target) else self.classes_)
+        added = np.searchsorted(self.classes_, target)
+        if self._weights is not None:
+            self._weights = np.concatenate([self._weights, self._usual_weights()[added]])
+        self._codes = np.concatenate([self._codes, added])
+
+    def _usual_weights(self) -> FloatArray:
+        """Return what a row of each class counts on average, of those that count at all, (R,)."""
+        assert self._weights is not None
+        some = self._weights > 0
+        n_classes = len(self.classes_)
+        sums = np.bincount(self._codes[some], self._weights[some], minlength=n_classes)
+        counts = np.bincount(self._codes[some], minlength=n_classes)
+        overall = self._weights[some].mean()
+        return np.divide(sums, counts, out=np.full(n_classes, overall), where=counts > 0)
+
+    def _shorten(self, left: BoolArray, numbers: IntArray) -> None:
+        self._codes = self._codes[left]
+        self._weights = None if self._weights is None else self._weights[left]
+        self._rename(self.classes_[np.unique(self._codes)])
+
+    def _replace(self, rows: IntArray, target: AnyArray) -> None:
+        labels = self.classes_[self._codes]
+        if len(target):
+            labels = labels.astype(np.result_type(labels, target), copy=True)
+            labels[rows] = target
+        self._rename(np.unique(labels))
+        self._codes = np.asarray(np.searchsorted(self.classes_, labels), np.int64)
+
+    def _rename(self, names: AnyArray) -> None:
+        """Take other classes, sorted; rows of a class that is gone must be gone, too."""
+        places = np.searchsorted(names, self.classes_)
+        self._codes = np.minimum(places, len(names) - 1)[self._codes].astype(np.int64)
+        self.classes_ = names
 
 
 class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
@@ -101,3 +150,26 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
         tags.target_tags.multi_output = takes_several_targets(self.metric)
         tags.target_tags.single_output = True
         return tags
+
+    def _read_new(self, y: Any, n_rows: int) -> AnyArray:
+        values = as_numbers(count_targets(y, n_rows))
+        if values.shape[1:] != self._targets.shape[1:] or not np.isfinite(values).all():
+            raise ValueError(
+                f"y must hold finite numbers of shape (m, *{self._targets.shape[1:]}), got shape "
+                f"{values.shape}."
+            )
+        return values
+
+    def _extend(self, target: AnyArray) -> None:
+        self._targets = np.concatenate([self._targets, target])
+        if self._weights is not None:
+            usual = self._weights[self._weights > 0].mean()
+            self._weights = np.concatenate([self._weights, np.full(len(target), usual)])
+
+    def _shorten(self, left: BoolArray, numbers: IntArray) -> None:
+        self._targets = self._targets[left]
+        self._weights = None if self._weights is None else self._weights[left]
+
+    def _replace(self, rows: IntArray, target: AnyArray) -> None:
+        self._targets = self._targets.copy()
+        self._targets[rows] = target

@@ -10,13 +10,16 @@ import numpy as np
 from vicinal._types import FloatArray
 
 Weighing = Callable[[FloatArray], FloatArray]
+# Weights that a fit chooses.
+LEARNED, AUTO = CHOSEN = "learned", "auto"
 
 
 def check_weighing(weights: Any) -> None:
     """Refuse what is neither a known way to weigh neighbours nor a function of distances."""
     if not callable(weights) and (not isinstance(weights, str) or weights not in WEIGHINGS):
+        names = ", ".join(map(repr, (*WEIGHINGS, *CHOSEN)))
         raise ValueError(
-            f"weights must be one of {', '.join(map(repr, WEIGHINGS))}, or a function of the "
+            f"weights must be one of {names}, or a function of the "
             f"distances (m, k) that returns as many weights; got {weights!r}."
         )
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_positive
-from vicinal.rows import check_weights
+from vicinal.rows import check_weights, take_rows
 
 SAMPLE_WEIGHT = "sample_weight"
 
@@ -86,3 +86,10 @@ def weights_for(metric: Any, sample_weight: Any) -> dict[str, Any]:
         return {f"{name}__{key}": value for key, value in weights_for(step, sample_weight).items()}
     takes = can_be_routed(metric) and has_fit_parameter(metric, "sample_weight")
     return {"sample_weight": sample_weight} if takes else {}
+
+
+def part_of_rows(value: Any, rows: IntArray, n_rows: int) -> Any:
+    """Return the part of a fit parameter that belongs to some rows; others stay as they are."""
+    if value is None or np.ndim(value) == 0 or np.shape(value)[0] != n_rows:
+        return value
+    return take_rows(value if hasattr(value, "shape") else np.asarray(value), rows)

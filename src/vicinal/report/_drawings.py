@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,12 @@ from ._figures import (
     draw_flat,
     draw_heat,
     draw_ridges,
+    draw_sureness,
 )
 from ._fitted import sum_by_column
 from ._numbers import NBSP, count_of, format_share, format_value
 from ._palette import LIGHT
-from ._records import Exhibit
+from ._records import Exhibit, best_row
 from ._shares import as_shares, phrase_concentration, phrase_directions, phrase_top
 from ._smooth import smooth
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ._comparison import Comparison
 
 MAX_BARS = 20
+MAX_CURVES = 4
 MAX_DIRECTIONS = 40
 _COLOURS = {code: f"var(--c{i})" for i, code in enumerate(LIGHT)} | {
     INK: "var(--ink-1)",
@@ -84,6 +86,29 @@ def draw_comparison(comparison: Comparison) -> Drawing | None:
 
     caption = "Mean error over the test parts; whiskers are one standard deviation."
     return Drawing(render_svg(draw, "errors", alt, (6.4, height)), f"{caption} Lower is better.")
+
+
+def draw_calibration(comparison: Comparison) -> Drawing | None:
+    """Draw how often each method is right against how sure it is; None where none says."""
+    best = [
+        best_row(row for row in comparison.rows if row.method == method)
+        for method in dict.fromkeys(row.method for row in comparison.rows)
+    ]
+    told = sorted((r for r in best if r is not None and r.calibration), key=lambda r: r.error_mean)
+    if not told:
+        return None
+    curves = {row.title: calibration_curve(row.calibration) for row in told[:MAX_CURVES]}
+    phrases = (f"{title}: off by {off:.1%} on average" for title, (_, _, off) in curves.items())
+    alt = f"Calibration curves. {'; '.join(phrases)}."
+    svg = render_svg(lambda ax: draw_sureness(ax, curves), "calibration", alt, (4.6, 3.4))
+    return Drawing(svg, "On the diagonal, what is said to be 80 % sure is right in 80 % of cases.")
+
+
+def calibration_curve(bins: Sequence[Sequence[float]]) -> tuple[FloatArray, FloatArray, float]:
+    """Return mean sureness and hit rate of the bins with rows, and their mean distance by rows."""
+    counts, sure, hits = np.array([each for each in bins if each[0] > 0], np.float64).T
+    means, rates = sure / counts, hits / counts
+    return means, rates, float(np.average(np.abs(means - rates), weights=counts))
 
 
 def _phrase_error(error: float, task: Task) -> str:

@@ -154,6 +154,18 @@ def draw_curve(ax: Axes, x: FloatArray, y: FloatArray) -> None:
     _finish(ax, ax.xaxis, ax.yaxis)
 
 
+def draw_sureness(ax: Axes, curves: Mapping[str, tuple[FloatArray, FloatArray, float]]) -> None:
+    """Curves of hit rates against sureness, about the diagonal."""
+    ax.plot([0, 1], [0, 1], color=QUIET, linewidth=1)
+    for (title, (sure, hits, _)), colour in zip(curves.items(), LIGHT, strict=False):
+        ax.plot(sure, hits, marker="o", color=colour, label=shorten(title, 24))
+    ax.set(xlabel="share of the winner", ylabel="share of right answers")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    ax.legend(frameon=False, loc="best")
+    _finish(ax)
+
+
 def draw_ridges(ax: Axes, x: FloatArray, labels: AnyArray) -> None:
     """One density of x for each class, the classes above one another."""
     names, codes, n_left_out = largest_classes(labels)

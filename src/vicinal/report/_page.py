@@ -46,6 +46,7 @@ def render_page(comparison: Comparison) -> str:
         summary=_sentences.summarize(comparison),
         caveats=_sentences.list_caveats(comparison),
         errors=_drawings.draw_comparison(comparison),
+        calibration=_drawings.draw_calibration(comparison),
         methods=[_view(exhibit, comparison) for exhibit in _best_first(comparison)],
         n_folds=max((len(row.errors) for row in comparison.rows), default=0),
         script=Markup(script),

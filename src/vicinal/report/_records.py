@@ -26,7 +26,9 @@ class Row:
     computed. ``status`` is "ok", "failed" (then ``message`` says why) or "partial" (some folds
     failed). A ``reference`` asks no neighbours: its ``k`` is None, and what it gains is counted
     from Euclidean at its best k. ``scores`` holds every loss by name, ``confusion`` how many rows
-    of each class were taken for which, over all folds.
+    of each class were taken for which, over all folds. ``calibration`` says, for each tenth of the
+    winner's share of the vote, how many rows had it, what their shares sum to, and how many were
+    right.
     """
 
     dataset: str
@@ -52,6 +54,7 @@ class Row:
     reference: bool = False
     scores: Mapping[str, float] = field(default_factory=dict)
     confusion: tuple[tuple[int, ...], ...] = ()
+    calibration: tuple[tuple[float, ...], ...] = ()
 
     @property
     def measured(self) -> bool:

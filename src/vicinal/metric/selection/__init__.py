@@ -17,8 +17,8 @@ from vicinal.metric.selection._curves import (
     choose_by_votes,
     choose_held_out,
 )
-from vicinal.metric.selection._judges import judge_maps, prediction_losses, vote_losses
-from vicinal.metric.selection._learning import Choice, Learned, choose, learn
+from vicinal.metric.selection._judges import SHARE, judge_maps, prediction_losses, vote_losses
+from vicinal.metric.selection._learning import Choice, Learned, Plan, choose, learn, plan_fit
 from vicinal.metric.selection._race import (
     CLEARLY,
     Entry,
@@ -33,11 +33,13 @@ from vicinal.metric.selection._race import (
 __all__ = [
     "CLEARLY",
     "PATIENCE",
+    "SHARE",
     "Choice",
     "Entry",
     "Fate",
     "HeldOutChoice",
     "Learned",
+    "Plan",
     "Score",
     "choose",
     "choose_by_votes",
@@ -47,6 +49,7 @@ __all__ = [
     "halve",
     "judge_maps",
     "learn",
+    "plan_fit",
     "prediction_losses",
     "race",
     "vote_losses",

@@ -1,0 +1,71 @@
+"""Held-out neighbours of any metric: from its cross-fit, or each row among the others.
+
+metric, rows ─▶ begin_metric ─┬─ a CrossFit: folds the metric did not see ─▶ look
+                              └─ None: it sees no y, or is frozen ─▶ leave-one-out
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from vicinal._types import AnyArray, Fold
+from vicinal.metric import MetricLearner
+from vicinal.metric.held_out import CrossFit, HeldOut, look
+from vicinal.metric.learner import maps_of
+from vicinal.metric.maps import Maps
+from vicinal.predict._weights import part_of_rows
+from vicinal.rows import Rows, take_rows
+
+# Seeds the folds, so that fits of one table by several metrics hold out the same rows.
+SEED = 0
+
+
+def sees_no_target(metric: Any) -> bool:
+    """Say whether a metric is the same whatever the rows are labelled."""
+    if metric is None or isinstance(metric, FrozenEstimator):
+        return True
+    return isinstance(metric, MetricLearner) and metric._task is None
+
+
+def begin_metric(
+    metric: Any, X: AnyArray, rows: Rows, folds: Sequence[Fold], parameters: Mapping[str, Any]
+) -> CrossFit:
+    """Return the cross-fit of a prepared metric; X is as the user has it, a frame perhaps."""
+    y = None if rows.target is None else rows.target.given
+    if isinstance(metric, MetricLearner) and metric.learns_from_rows:
+        return metric.begin(X, y, folds, **parameters)
+
+    def without(fold: Fold) -> Maps:
+        some = {n: part_of_rows(value, fold.train, rows.n_rows) for n, value in parameters.items()}
+        targets = None if y is None else y[fold.train]
+        return maps_of(clone(metric).fit(take_rows(X, fold.train), targets, **some))
+
+    return CrossFit(without, lambda: metric.fit(X, y, **parameters))
+
+
+def maps_without(begun: CrossFit, folds: Sequence[Fold]) -> list[tuple[Fold, Maps]]:
+    """Return the maps of every fold whose other rows the metric learns from.
+
+    A fold may leave too few rows of a class; what the fit has to say of that it says of all rows.
+    """
+    parts = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for fold in folds:
+            with suppress(ValueError):
+                parts.append((fold, begun.without(fold)))
+    return parts
+
+
+def look_at_folds(
+    parts: Sequence[tuple[Fold, Maps]], X: AnyArray, k: int, n_threads: int
+) -> HeldOut:
+    """Return what the held-out rows of all folds see, in the order of the rows."""
+    held = HeldOut.pool([look(maps, X, fold, k, n_threads=n_threads) for fold, maps in parts])
+    return held.in_order()
