@@ -50,6 +50,7 @@ _HOMES = {
         "SCML",
         "SDML",
     ),
+    "vicinal.neural": ("NeuralMetric",),
     "vicinal.combine": ("AutoMetric", "MeanMetric"),
     "vicinal.scale": ("fit_distributed",),
     "vicinal.comparison": ("compare",),

@@ -21,7 +21,15 @@ from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import CodeMaps, FunctionMaps, LinearMaps, relevance
 from vicinal.rows import Classes, Rows, read_target
 
-QUICK = {"max_iter": 2, "n_trees": 3, "n_basis": 20, "hidden": 8, "n_bits": 16, "n_starts": 2}
+QUICK = {
+    "max_iter": 2,
+    "n_trees": 3,
+    "n_basis": 20,
+    "hidden": 8,
+    "n_bits": 16,
+    "n_starts": 2,
+    "epochs": 2,
+}
 LEARNERS = [
     method.name
     for method in list_methods("classification")

@@ -30,7 +30,7 @@ from sklearn.base import BaseEstimator
 from vicinal._types import AnyArray
 from vicinal.models._checks import check_index_arguments, check_loaded, check_state
 
-STAGES = ("combine", "data", "index", "metric", "predict", "rivals", "scale", "sphere")
+STAGES = ("combine", "data", "index", "metric", "neural", "predict", "rivals", "scale", "sphere")
 # Stages of earlier versions, by which files of theirs name types.
 RENAMED = {"vicinal.baselines": "vicinal.rivals"}
 PEERS = {
