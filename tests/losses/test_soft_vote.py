@@ -68,6 +68,11 @@ def test_a_query_whose_references_are_all_barred_gets_zeros_and_moves_nothing():
     assert torch.isfinite(places.grad).all()
 
 
+def test_places_that_are_not_numbers_give_no_number():
+    places = torch.tensor([[0.0], [torch.nan], [1.0]])
+    assert soft_vote(places, places, torch.eye(3)).isnan().any()
+
+
 def test_far_from_the_origin_single_floats_lose_no_more_than_their_place_does():
     queries, references, targets = rows(0, 4, 3), rows(1, 6, 3), rows(2, 6, 2)
     exact = soft_vote(queries, references, targets)

@@ -84,7 +84,8 @@ class _SoftVote(torch.autograd.Function):
         d.add_(references.square().sum(-1).unsqueeze(-2)).clamp_(min=0).add_(SMALLEST).sqrt_()
         none = d.new_zeros(()) if bias is None else bias.to(d.dtype)
         shares = torch.softmax(torch.sub(none, d, alpha=1 / temperature), -1)
-        nobody = shares[..., :1].isnan()  # all barred: 0 / 0 in the whole row
+        # All barred is 0 / 0 in the whole row; places that are no numbers stay none.
+        nobody = shares[..., :1].isnan() & d[..., :1].isfinite()
         if bool(nobody.any()):
             shares.masked_fill_(nobody, 0)
         # A product with few columns takes a third of the time with few rows instead.

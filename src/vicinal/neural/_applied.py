@@ -16,6 +16,8 @@ from vicinal.neural._encoding import Encoding
 BLOCK = 1024
 # Rows at most by which the axes are turned and the relevance of features is measured.
 MOST_ROWS = 20_000
+# Half of what a difference quotient of the encoding reaches over, in standard deviations.
+STEP = 0.25
 _EPS = 1e-5  # of torch's batch norms
 Parameters = Mapping[str, FloatArray]
 
@@ -95,11 +97,11 @@ class Applied:
         return replace(self, centre=centre, axes=np.hstack([axes, principal])[:, :q])
 
     def gradients(self, X: AnyArray, rng: np.random.Generator) -> FloatArray:
-        """Return the mean square derivative (d,) of the map by each standard score over rows.
+        """Return the mean square slope (d,) of the map by each standard score over rows.
 
-        The diagonal of the expected gradient outer product E[Jᵀ J], J (q, d) the derivatives of the
-        map at a row: for v of independent signs E[(vᵀ J)_j²] = Σ_i J_ij², so that one product
-        with v a row measures it.
+        The diagonal of the expected gradient outer product E[Jᵀ J], J (q, d) the slopes of the map
+        at a row: for v of independent signs E[(vᵀ J)_j²] = Σ_i J_ij², so that one product with v a
+        row measures it. The slopes of the encoding are difference quotients.
         """
         members = self._members()
         squares = np.zeros(self.encoding.centre.shape[0])
@@ -111,9 +113,9 @@ class Applied:
             C = len(self.chosen)
             back = (self.axes @ signs).reshape(C, -1, len(z)) / np.sqrt(C)
             by_entry = _pulled(members, back, hidden)
-            by_score = self._by_score(by_entry, self.encoding.slopes(z))
+            by_score = self._by_score(by_entry, self.encoding.slopes(z, STEP))
             squares += np.square(by_score).sum(axis=1)
-        return squares / len(X)
+        return squares * np.isfinite(self.encoding.scale) / len(X)
 
     def _by_score(self, by_entry: FloatArray, slopes: FloatArray) -> FloatArray:
         """Return derivatives (d, n) by standard scores from those (C, D, n) by entries."""

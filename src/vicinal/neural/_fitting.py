@@ -146,6 +146,11 @@ def _network(material: Material, settings: Settings) -> Any:
 
 
 def _devices(device: str) -> list[torch.device]:
+    """Return the devices besides the processor whose random numbers are drawn on."""
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device={device!r} is none that torch has here: {error}") from error
     return [torch.device(device)] if torch.device(device).type == "cuda" else []
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._threads import thread_count
-from vicinal._types import FloatArray, IntArray
+from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.selection import Score
 from vicinal.pairs import nearest_rows
 from vicinal.rows import Classes, Target
@@ -49,20 +49,36 @@ class Neighborhoods:
 
     def votes(self, target: Target, temperature: float, weights: FloatArray | None) -> FloatArray:
         """Return the shares of classes (m, R), or the predicted numbers (m, 1)."""
-        louder = np.exp((self.distances[:, :1] - self.distances) / temperature)
-        if weights is not None:
-            louder *= weights[self.near]
-        louder /= louder.sum(axis=1, keepdims=True)
+        if not isinstance(target, Classes):
+            return self.answers(target, temperature, weights)[:, None]
+        louder = self._louder(temperature, weights)
+        m, R = len(self.rows), len(target.names)
+        place = np.arange(m)[:, None] * R + target.codes[self.near]
+        counts: AnyArray = np.bincount(place.ravel(), louder.ravel(), minlength=m * R)
+        shares: FloatArray = counts.reshape(m, R)
+        return shares
+
+    def answers(self, target: Target, temperature: float, weights: FloatArray | None) -> FloatArray:
+        """Return the shares of the rows' own classes, or the predicted numbers; (m,)."""
+        louder = self._louder(temperature, weights)
+        shares: FloatArray
         if isinstance(target, Classes):
-            shares = np.zeros((len(self.rows), len(target.names)))
-            lines = np.arange(len(self.rows))[:, None]
-            np.add.at(shares, (lines, target.codes[self.near]), louder)
+            own = target.codes[self.near] == target.codes[self.rows][:, None]
+            shares = np.sum(louder * own, axis=1)
             return shares
         values = target.values[self.near]
         if self.heads is None:
-            return np.sum(louder * values, axis=1, keepdims=True)
-        corrected = np.sum(louder * (values - self.heads[:, 1:]), axis=1)
-        return (self.heads[:, 0] + corrected)[:, None]
+            shares = np.sum(louder * values, axis=1)
+            return shares
+        shares = self.heads[:, 0] + np.sum(louder * (values - self.heads[:, 1:]), axis=1)
+        return shares
+
+    def _louder(self, temperature: float, weights: FloatArray | None) -> FloatArray:
+        louder: FloatArray = np.exp((self.distances[:, :1] - self.distances) / temperature)
+        if weights is not None:
+            louder *= weights[self.near]
+        louder /= louder.sum(axis=1, keepdims=True)
+        return louder
 
 
 def neighborhoods(
@@ -94,22 +110,28 @@ def neighborhoods(
         parts.append((held, np.sqrt(np.einsum("mkp,mkp->mk", gaps, gaps)), near, head))
     if not parts:
         return Neighborhoods(np.empty(0, np.int64), np.empty((0, 1)), np.empty((0, 1), np.int64))
-    least = min(part[2].shape[1] for part in parts)
+    most = max(part[2].shape[1] for part in parts)
     return Neighborhoods(
         np.concatenate([part[0] for part in parts]),
-        np.concatenate([part[1][:, :least] for part in parts]),
-        np.concatenate([part[2][:, :least] for part in parts]),
-        None if heads is None else np.concatenate([part[3][:, : 1 + least] for part in parts]),
+        np.concatenate([_filled(part[1], most, np.inf) for part in parts]),
+        np.concatenate([_filled(part[2], most, 0) for part in parts]),
+        None
+        if heads is None
+        else np.concatenate([_filled(part[3], 1 + most, 0) for part in parts]),
     )
 
 
-def losses(votes: FloatArray, target: Target, rows: IntArray) -> FloatArray:
-    """Return what rows lose by votes: −log of the own share, or the squared error; (m,)."""
+def _filled(values: AnyArray, width: int, value: float) -> AnyArray:
+    """Return an array (m, k) widened: who has fewer others hears infinitely far ones."""
+    return np.pad(values, ((0, 0), (0, width - values.shape[1])), constant_values=value)
+
+
+def losses(answers: FloatArray, target: Target, rows: IntArray) -> FloatArray:
+    """Return what rows lose by answers (m,): −log of the own share, or the squared error; (m,)."""
     if isinstance(target, Classes):
-        own = votes[np.arange(len(rows)), target.codes[rows]]
-        surprise: FloatArray = -np.log(own + SMALLEST)
+        surprise: FloatArray = -np.log(answers + SMALLEST)
         return surprise
-    errors: FloatArray = np.square(votes[:, 0] - target.values[rows])
+    errors: FloatArray = np.square(answers - target.values[rows])
     return errors
 
 
@@ -130,15 +152,18 @@ def choose(halves: Sequence[Neighborhoods], target: Target, weights: FloatArray 
     """
     rows = halves[0].rows
     own = None if weights is None else weights[rows]
-    best: dict[tuple[int, ...], Choice] = {}
+    best: dict[tuple[int, ...], tuple[Score, float]] = {}
     sides = [(g,) for g in range(len(halves))] + [tuple(range(len(halves)))] * (len(halves) > 1)
     for temperature in TEMPERATURES:
-        votes = [half.votes(target, temperature, weights) for half in halves]
+        answers = [half.answers(target, temperature, weights) for half in halves]
         for side in sides:
-            mean = np.mean([votes[g] for g in side], axis=0)
+            mean = np.mean([answers[g] for g in side], axis=0)
             score = Score(losses(mean, target, rows), own)
-            if side not in best or score.mean < best[side].score.mean:
-                best[side] = Choice(temperature, side, mean, score)
-    least = min(best.values(), key=lambda choice: choice.score.mean)
-    all_of_them = best[sides[-1]]
-    return least if all_of_them.score.is_behind(least.score, by=1.0) else all_of_them
+            if side not in best or score.mean < best[side][0].mean:
+                best[side] = score, temperature
+    chosen, every = min(best, key=lambda side: best[side][0].mean), sides[-1]
+    if not best[every][0].is_behind(best[chosen][0], by=1.0):
+        chosen = every
+    score, temperature = best[chosen]
+    votes = np.mean([halves[g].votes(target, temperature, weights) for g in chosen], axis=0)
+    return Choice(temperature, chosen, votes, score)

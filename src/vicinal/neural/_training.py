@@ -198,15 +198,15 @@ class Training:
         batch = self.material.batch(self._next_rows())
         loss = self.objective(self.network(batch.entries), self.network.heads(), batch)  # type: ignore[operator]
         progress.step += 1
-        if not bool(torch.isfinite(loss)):
+        value = float(loss.detach())
+        if not math.isfinite(value):
             raise ValueError(
-                f"the loss is {float(loss):g} at step {progress.step} of {self.plan.n_steps}; "
-                f"{DIVERGED}"
+                f"the loss is {value:g} at step {progress.step} of {self.plan.n_steps}; {DIVERGED}"
             )
         self.optimiser.zero_grad()
         loss.backward()
         self.optimiser.step()
-        progress.loss += float(loss.detach()) / len(batch.hidden)
+        progress.loss += value / len(batch.hidden)
         progress.n_since += 1
 
     def _next_rows(self) -> IntArray:
@@ -281,7 +281,7 @@ def _best_loss(half: Neighborhoods, target: Target, weights: FloatArray | None) 
         return math.inf
     shares = np.ones(len(half.rows)) if weights is None else weights[half.rows]
     means = [
-        np.average(losses(half.votes(target, T, weights), target, half.rows), weights=shares)
+        np.average(losses(half.answers(target, T, weights), target, half.rows), weights=shares)
         for T in TEMPERATURES
     ]
     return float(min(means))
