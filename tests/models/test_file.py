@@ -24,9 +24,17 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn import config_context
 from sklearn.base import BaseEstimator
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    RobustScaler,
+)
 
 from vicinal import __version__
 from vicinal.combine import AutoMetric, MeanMetric
@@ -199,6 +207,67 @@ def test_metrics_made_of_several_survive_the_round_trip(metric, tmp_path):
     model = KNNClassifier(3, metric=metric).fit(X, y)
     save_model(model, tmp_path / "m")
     assert (load_model(tmp_path / "m").predict_proba(X) == model.predict_proba(X)).all()
+
+
+FRAME = pd.DataFrame(
+    {
+        "age": [31.0, np.nan, 47.0, 22.0, 58.0, 39.0] * 4,
+        "size": [1, 2, 3, 2, 1, 3] * 4,
+        "town": ["Ulm", "Jena", None, "Jena", "Ulm", "Kiel"] * 4,
+        "grade": pd.Categorical(["low", "high", "low", "mid", "mid", "high"] * 4),
+    }
+)
+_numbers = make_pipeline(SimpleImputer(add_indicator=True), RobustScaler())
+_words = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(drop="if_binary"))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        make_column_transformer(
+            (_numbers, ["age"]), (_words, ["town"]), (OrdinalEncoder(), ["grade"]),
+            remainder="passthrough",
+        ),
+        make_column_transformer(
+            (_numbers, make_column_selector(dtype_include=np.number)),
+            (OneHotEncoder(min_frequency=0.3, handle_unknown="ignore"), slice(2, 4)),
+        ),
+        make_column_transformer(
+            (KNNImputer(), make_column_selector("age|size")), ("drop", ["town"]),
+            (OneHotEncoder(sparse_output=False, dtype=np.float32), [False, False, False, True]),
+        ),
+    ],
+)  # fmt: skip
+def test_columns_prepared_by_scikit_learn_survive_the_round_trip(columns, tmp_path):
+    y = np.arange(24) % 2
+    model = make_pipeline(columns, KNNClassifier(3)).fit(FRAME, y)
+    save_model(model, tmp_path / "columns.vicinal")
+    again = load_model(tmp_path / "columns.vicinal")
+    np.testing.assert_array_equal(again.predict_proba(FRAME), model.predict_proba(FRAME))
+    save_model(columns.fit(FRAME), tmp_path / "alone.vicinal")
+    mapped = load_model(tmp_path / "alone.vicinal").transform(FRAME)
+    assert np.array_equal(mapped, columns.transform(FRAME))
+
+
+def test_a_column_transformer_with_a_function_is_refused(tmp_path):
+    model = make_column_transformer((FunctionTransformer(np.log1p), ["size"])).fit(FRAME)
+    with pytest.raises(ValueError, match="func is a function, which cannot be stored"):
+        save_model(model, tmp_path / "function.vicinal")
+
+
+def test_a_file_that_gives_a_passthrough_a_function_is_refused(tmp_path):
+    model = make_column_transformer(("passthrough", ["size"])).fit(FRAME)
+    save_model(model, tmp_path / "columns.vicinal")
+
+    def call_a_type(structure: Any, members: Any) -> None:
+        text = json.dumps(structure["model"])
+        assert '"func": null' in text
+        structure["model"] = json.loads(
+            text.replace('"func": null', '"func": {"number": "builtins.int"}')
+        )
+
+    with pytest.raises(ValueError, match="it holds a function"):
+        load_model(_rewrite(tmp_path / "columns.vicinal", call_a_type))
 
 
 def test_an_index_of_bits_is_built_anew_from_its_codes():
@@ -427,7 +496,7 @@ EVIL_TYPES = [
     "sklearn.ensemble:RandomForestClassifier",
     "sklearn.pipeline:FeatureUnion",
     "sklearn.pipeline:clone",
-    "sklearn.preprocessing:FunctionTransformer",
+    "sklearn.preprocessing:KBinsDiscretizer",
     "numpy:load",
     "",
     "os",
@@ -477,6 +546,12 @@ def test_an_index_is_no_estimator_and_an_estimator_no_index(saved):
         {"dict": [[[1], 2]]},
         {"objects": [1, 2], "shape": [3]},
         {"random_state": "x"},
+        {"slice": ["a", 1, 2]},
+        {"slice": [1]},
+        {"dtype": "O4,O4"},
+        {"dtype": "f8,(99999,99999)f8"},
+        {"number": "os.system"},
+        {"columns": ["a"]},
         {},
     ],
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 FOLDER = Path("vicinal-runs") / "reproduce"
+RECORDS = Path("docs") / "results"
 PICTURES = (".svg", ".png", ".pdf")
 QUICK = "QUICK: at most 2,000 rows and two folds. This checks that all runs; it reproduces nothing."
 
@@ -54,17 +55,29 @@ def reproduce(
     plot: Annotated[
         Path | None, Option("--plot", help="Draw bars to this file (.svg, .png or .pdf).")
     ] = None,
+    check: Annotated[
+        int | None,
+        Option("--check", help="Measure so many folds of earlier records again, drawn at random."),
+    ] = None,
+    records: Annotated[
+        Path, Option("--records", help="The folder of records, as --json writes them, for --check.")
+    ] = RECORDS,
+    seed: Annotated[int | None, Option("--seed", help="Draws the folds of --check.")] = None,
 ) -> None:
     """Run published experiments again and print published beside measured.
 
     Every result is kept in the run folder as it comes. Stop at any moment and the same command
     goes on from there; other experiments may use the same folder. --list --json FILE writes
-    the settings of each experiment and what its source leaves open.
+    the settings of each experiment and what its source leaves open. --check N measures N folds
+    of earlier records again and names those that no longer hold.
 
     Example: vicinal reproduce mlng:letter:k3 --quick
     """
     from vicinal.published import select_experiments
 
+    if check is not None:
+        _check(names or ["all"], check, records, seed, jobs)
+        return
     if not names and not show:
         raise ValueError("name experiments to run, such as mlng; see them with --list.")
     if quick and page is not None:
@@ -82,6 +95,41 @@ def reproduce(
     _print(outcomes)
     _write(outcomes, json, page, plot)
     if not all(outcome.complete for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _check(names: Sequence[str], n_folds: int, place: Path, seed: int | None, jobs: int) -> None:
+    """Say which of some records, drawn at random, no longer hold."""
+    import secrets
+    import tempfile
+
+    from vicinal.cli._console import describe_cell_of_many, running
+    from vicinal.published import check_records, draw_folds, read_results, select_experiments
+
+    if n_folds < 1:
+        raise ValueError(f"--check must be at least 1, got {n_folds}.")
+    if not place.is_dir():
+        raise ValueError(f"--records: there is no folder {place}.")
+    experiments = select_experiments(names)
+    chosen = {experiment.name for experiment in experiments}
+    records = [record for record in read_results(place) if record["experiment"] in chosen]
+    seed = secrets.randbelow(10**6) if seed is None else seed
+    drawn = draw_folds(records, n_folds, seed)
+    if not drawn:
+        raise ValueError(f"{place} holds no record of these experiments that is cheap to measure.")
+    with tempfile.TemporaryDirectory() as folder, running(describe_cell_of_many) as display:
+        path = Path(folder) / "check"
+        remeasured = check_records(drawn, experiments, path, jobs=jobs, listener=display)
+    for each in remeasured:
+        cli.say(each.describe(), err=False)
+    moved = sum(each.moved for each in remeasured)
+    far = sum(each.moved_far for each in remeasured)
+    cli.say(
+        f"{len(remeasured)} folds measured again: {len(remeasured) - moved} as recorded, "
+        f"{moved - far} moved within noise, {far} moved. Draw the same ones by --seed {seed}.",
+        err=False,
+    )
+    if far:
         raise typer.Exit(1)
 
 

@@ -57,20 +57,31 @@ class Race:
         splits = inner_splits(rows, self.seed)
         began = time.process_time()
 
-        def play(running: Sequence[Standing], split: tuple[Rows, Rows]) -> bool:
-            for standing in running:
-                if self._is_spent(began) and any(entry.scores for entry in standings):
-                    return True
-                self._enter(standing, *split)
-            return False
-
-        n_splits = race(standings, splits, play, partial(drop_behind, least=2))
+        n_splits = 0
+        for running, split in race(standings, splits, partial(drop_behind, least=2)):
+            if not self._play(running, split, standings, began):
+                break
+            n_splits += 1
         self._close(standings, n_splits or min(1, len(splits)), bool(splits))
         means = self._means(standings, splits[:n_splits])
         ranked = sorted([*standings, *means], key=order_of)
         widest_first = [entry for entry in (*reversed(means), ranked[0]) if entry.scores]
         chosen = first_within(widest_first, ranked[0]) if widest_first else ranked[0]
         return [chosen, *(standing for standing in ranked if standing is not chosen)]
+
+    def _play(
+        self,
+        running: Sequence[Standing],
+        split: tuple[Rows, Rows],
+        standings: Sequence[Standing],
+        began: float,
+    ) -> bool:
+        """Enter on a split all who run; return whether the budget lasted."""
+        for standing in running:
+            if self._is_spent(began) and any(entry.scores for entry in standings):
+                return False
+            self._enter(standing, *split)
+        return True
 
     def _is_spent(self, began: float) -> bool:
         return self.cpu_seconds is not None and time.process_time() - began > self.cpu_seconds

@@ -21,7 +21,7 @@ from vicinal.comparison._rows import PreparedFold
 from vicinal.comparison._scoring import predict_from
 from vicinal.index import ExactIndex
 from vicinal.methods import Method, make_learner
-from vicinal.metric.selection import Entry, Score, race
+from vicinal.metric.selection import Entry, Score
 from vicinal.predict import KNNClassifier, KNNRegressor, RadiusClassifier, RadiusRegressor
 from vicinal.rows import kfold
 from vicinal.runs import HNN, KNN, Cell, Elapsed, Neighbors, Stopwatch
@@ -105,15 +105,12 @@ def choose_k(X: AnyArray, y: AnyArray, task: Task, halves: Sequence[Fold]) -> in
     most = min(len(half.train) for half in halves)
     entries = [Entry(f"{k} neighbours", k) for k in KS if k <= most]
 
-    def play(running: Sequence[Entry[int]], half: Fold) -> bool:
-        model = _nearest(task, running[-1].candidate).fit(X[half.train], y[half.train])
+    for half in halves:
+        model = _nearest(task, entries[-1].candidate).fit(X[half.train], y[half.train])
         near = model.kneighbors(X[half.test], return_distance=False)
-        for entry in running:
+        for entry in entries:
             predicted = predict_from(near, y[half.train], entry.candidate, task)
             entry.scores.append(Score(row_losses(predicted, y[half.test], task)))
-        return False
-
-    race(entries, halves, play, list)
     return min(entries, key=lambda entry: entry.value).candidate
 
 
@@ -121,14 +118,11 @@ def choose_radius(X: AnyArray, y: AnyArray, task: Task, halves: Sequence[Fold]) 
     """Return the radius of least error, the smallest of equals."""
     entries = [Entry(f"radius {r:g}", float(r)) for r in candidate_radii(X, halves)]
 
-    def play(running: Sequence[Entry[float]], half: Fold) -> bool:
-        for entry in running:
+    for half in halves:
+        for entry in entries:
             parts = X[half.train], y[half.train], X[half.test]
             predicted, _ = predict_within(entry.candidate, *parts, task)
             entry.scores.append(Score(row_losses(predicted, y[half.test], task)))
-        return False
-
-    race(entries, halves, play, list)
     return min(entries, key=lambda entry: entry.value).candidate
 
 

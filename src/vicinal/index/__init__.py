@@ -1,7 +1,7 @@
 """Search: vectors in, (distances, indices) out; knows no metric.
 
-    ExactIndex    squared Euclidean distance, exact, ties by lower row
-    SparseIndex   the same of sparse rows
+    ExactIndex    squared Euclidean distance, or another by name, exact, ties by lower row
+    SparseIndex   the same of sparse rows, by Euclidean distance or the cosine
     BinaryIndex   Hamming distance of packed bits, exact, ties by lower row
     FaissIndex    whatever faiss can build, with faiss' rounding and order
 
@@ -15,6 +15,7 @@ k + 1 nearest of an indexed row the row itself; ``check_radius`` refuses what is
 """
 
 from vicinal.index._binary import BinaryIndex
+from vicinal.index._distances import ALIASES, DISTANCES, EUCLIDEAN, check_distance
 from vicinal.index._exact import ExactIndex
 from vicinal.index._faiss import FaissIndex, import_faiss
 from vicinal.index._inputs import check_radius
@@ -23,11 +24,15 @@ from vicinal.index._retrieval import RetrievalScores, rank_by_distance, score_li
 from vicinal.index._sparse import SparseIndex
 
 __all__ = [
+    "ALIASES",
+    "DISTANCES",
+    "EUCLIDEAN",
     "BinaryIndex",
     "ExactIndex",
     "FaissIndex",
     "RetrievalScores",
     "SparseIndex",
+    "check_distance",
     "check_radius",
     "import_faiss",
     "rank_by_distance",

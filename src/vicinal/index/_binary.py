@@ -89,6 +89,10 @@ class BinaryIndex:
         found = self._map(partial(self._nearest, k=k), queries)
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
+    def distances(self, values: AnyArray) -> FloatArray:
+        """Return numbers of bits as floats, the distances themselves."""
+        return values.astype(np.float64)
+
     def query_radius(self, codes: ArrayLike, radius: float) -> tuple[IntArray, IntArray, IntArray]:
         """Find all codes that differ from each query in at most ``radius`` bits.
 

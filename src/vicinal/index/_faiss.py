@@ -145,6 +145,11 @@ class FaissIndex:
         squared_distances = np.where(indices < 0, np.inf, np.maximum(squared_distances, 0))
         return squared_distances.astype(np.float64), indices
 
+    def distances(self, values: FloatArray) -> FloatArray:
+        """Return the distances that stand behind what was returned as squared ones."""
+        distances: FloatArray = np.sqrt(values) * self.unit
+        return distances
+
     def query_radius(
         self, queries: ArrayLike, radius: float
     ) -> tuple[FloatArray, IntArray, IntArray]:

@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from vicinal._types import FloatArray, IntArray
 from vicinal._validation import check_neighbors
+from vicinal.index._distances import COSINE, EUCLIDEAN, check_distance, unit_rows
 from vicinal.index._inputs import (
     check_block_size,
     check_radius,
@@ -34,6 +35,8 @@ class SparseIndex:
     ----------
     vectors : sparse matrix of shape (n, d)
         Finite numbers.
+    metric : {"euclidean", "cosine"}
+        By "cosine" rows are kept at length one, and values are 1 − cos.
     block_size : int, default=1024
         How many queries are compared with all rows at a time.
 
@@ -48,8 +51,15 @@ class SparseIndex:
     O(m n s) time for s entries a row, O(block_size · n) memory beside the rows.
     """
 
-    def __init__(self, vectors: Any, *, block_size: int | None = None) -> None:
+    def __init__(
+        self, vectors: Any, *, metric: str = EUCLIDEAN, block_size: int | None = None
+    ) -> None:
+        self.metric = check_distance(metric)
+        if self.metric not in (EUCLIDEAN, COSINE):
+            raise ValueError(f"sparse rows are searched by euclidean or cosine, not {metric!r}.")
         self.vectors = _finite_rows(vectors, "vectors")
+        if self.metric == COSINE:
+            self.vectors = unit_rows(self.vectors)
         self.block_size = block_size
         self.unit = check_unit(self.vectors.data[:, None])
         self._rows = self.vectors if self.unit == 1.0 else self.vectors / self.unit
@@ -65,12 +75,13 @@ class SparseIndex:
             bound = np.partition(rounded, k - 1)[k - 1] + 2 * slack
             found, squared = self._exactly(queries[number], rounded <= bound)
             values[number], indices[number] = squared[:k], found[:k]
-        return values, indices
+        return self._values(values), indices
 
     def query_radius(self, queries: Any, radius: float) -> tuple[FloatArray, IntArray, IntArray]:
         """Find the rows within a distance; returns as :meth:`ExactIndex.query_radius`."""
         queries = self._check_queries(queries)
-        limit = min(check_radius(radius) / self.unit, _FARTHEST) ** 2
+        radius = check_radius(radius)
+        limit = min(radius / self.unit, _FARTHEST) ** 2 if self.metric == EUCLIDEAN else 2 * radius
         values, indices, sizes = [], [], [0]
         for number, rounded, slack in self._rounded(queries):
             found, squared = self._exactly(queries[number], rounded <= limit + slack)
@@ -78,10 +89,22 @@ class SparseIndex:
             values.append(squared[within])
             indices.append(found[within])
             sizes.append(int(within.sum()))
-        return np.concatenate(values), np.concatenate(indices), np.cumsum(sizes)
+        return self._values(np.concatenate(values)), np.concatenate(indices), np.cumsum(sizes)
+
+    def distances(self, values: FloatArray) -> FloatArray:
+        """Return the distances that stand behind what was returned as squared ones."""
+        if self.metric == COSINE:
+            return values
+        distances: FloatArray = np.sqrt(values) * self.unit
+        return distances
+
+    def _values(self, values: FloatArray) -> FloatArray:
+        return values / 2 if self.metric == COSINE else values
 
     def _check_queries(self, queries: Any) -> csr_matrix:
         queries = _finite_rows(queries, "queries")
+        if self.metric == COSINE:
+            queries = unit_rows(queries, "queries")
         if self.unit != 1.0:
             queries = csr_matrix(queries / self.unit)
         refuse_far(queries.data, self.unit)

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray
@@ -29,6 +31,11 @@ def check_state(kind: type, state: dict[str, Any]) -> None:
         inherited = getattr(kind, name, None)
         if callable(inherited) or isinstance(inherited, property):
             raise ValueError(f"it sets {name[:80]!r}, which {kind.__name__} has as a method")
+    if kind is FunctionTransformer and any(state.get(f) is not None for f in _FUNCTIONS):
+        raise ValueError("it holds a function")
+
+
+_FUNCTIONS = ("func", "inverse_func")
 
 
 # The parts faiss' factory may name here, each with a size, and settings of a search behind them.
@@ -93,11 +100,13 @@ def _ask(model: Any, width: Any) -> None:
     """Ask for the answers to three rows of zeros."""
     if not _whole(width, 1, _MOST_FEATURES):
         raise ValueError(f"its number of features is {width!r:.80}")
-    rows = name_columns(model, np.zeros((3, width)))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            cells = _usual_cells(model, width)
+            words = any(type(cell) is not float for cell in cells)
+            rows = name_columns(model, np.array([cells] * 3, dtype=object if words else float))
             verbs = (getattr(model, verb, None) for verb in ("predict", "transform", "kneighbors"))
             answer = next(verb for verb in verbs if verb is not None)(rows)
     except Exception as error:
@@ -105,6 +114,26 @@ def _ask(model: Any, width: Any) -> None:
         raise ValueError(f"it has no answer to a row of zeros ({reason:.200})") from error
     if len(answer[0] if isinstance(answer, tuple) else answer) != len(rows):
         raise ValueError("it has no answer to a row of zeros")
+
+
+def _usual_cells(step: Any, width: int) -> list[Any]:
+    """Return a row that a step can take: zeros, and of categories the first."""
+    cells: list[Any] = [0.0] * width
+    if isinstance(step, (OneHotEncoder, OrdinalEncoder)):
+        return [categories.tolist()[0] for categories in step.categories_]
+    if isinstance(step, ColumnTransformer):
+        for name, inner, _ in step.transformers_:
+            places = step._transformer_to_input_indices[name]
+            for place, cell in zip(places, _usual_cells(inner, len(places)), strict=True):
+                cells[place] = cell
+    if isinstance(step, Pipeline):
+        choosy = [part for _, part in step.steps if isinstance(part, _CHOOSY)]
+        return _usual_cells(choosy[0], width) if choosy else cells
+    return cells
+
+
+# What takes no zeros where it has categories.
+_CHOOSY = (ColumnTransformer, OneHotEncoder, OrdinalEncoder)
 
 
 def _check_encoder(encoder: TableEncoder) -> None:

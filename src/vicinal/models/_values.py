@@ -6,6 +6,9 @@
     array of objects                    {"objects": [...], "shape": [...]}
     sparse rows                         {"rows": [data, indices, indptr], "width": d}
     RandomState                         {"random_state": its state}
+    slice                               {"slice": [...]}
+    dtype, type of number               {"dtype": "<f8"}, {"number": "numpy.float64"}
+    choice of columns by their type     {"columns": [pattern, include, exclude]}
     estimator                           {"type": "package:Class", "state": {...}}
     index                               {"type": "package:Class", "arguments": {...}}
 
@@ -19,6 +22,7 @@ its vectors, is built anew from its arguments, which checks them.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -26,6 +30,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
+from sklearn.compose import make_column_selector
 
 from vicinal._types import AnyArray
 from vicinal.models._checks import check_index_arguments, check_loaded, check_state
@@ -34,14 +39,26 @@ STAGES = ("combine", "data", "index", "metric", "neural", "predict", "rivals", "
 # Stages of earlier versions, by which files of theirs name types.
 RENAMED = {"vicinal.baselines": "vicinal.rivals"}
 PEERS = {
-    "sklearn.decomposition": ("PCA",),
+    "sklearn.compose": ("ColumnTransformer",),
+    "sklearn.decomposition": ("PCA", "TruncatedSVD"),
     "sklearn.discriminant_analysis": ("LinearDiscriminantAnalysis",),
     "sklearn.frozen": ("FrozenEstimator",),
-    "sklearn.impute": ("SimpleImputer",),
+    "sklearn.impute": ("KNNImputer", "MissingIndicator", "SimpleImputer"),
     "sklearn.linear_model": ("LogisticRegression",),
     "sklearn.neighbors": ("NeighborhoodComponentsAnalysis",),
     "sklearn.pipeline": ("Pipeline",),
-    "sklearn.preprocessing": ("MinMaxScaler", "StandardScaler"),
+    "sklearn.preprocessing": (
+        "FunctionTransformer",  # without a function, as ColumnTransformer's "passthrough" is
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "Normalizer",
+        "OneHotEncoder",
+        "OrdinalEncoder",
+        "PowerTransformer",
+        "QuantileTransformer",
+        "RobustScaler",
+        "StandardScaler",
+    ),
 }
 
 
@@ -68,7 +85,23 @@ def encode(value: Any, store: Callable[[AnyArray], int], where: str = "model") -
         return {"rows": encode(parts, store, where), "width": value.shape[1]}
     if type(value) is np.random.RandomState:
         return {"random_state": encode(value.get_state(legacy=False), store, where)}
+    if type(value) is slice:
+        return {"slice": encode([value.start, value.stop, value.step], store, where)}
+    if isinstance(value, np.dtype) and value.kind in STORED_KINDS + "O":
+        return {"dtype": value.str}
+    if isinstance(value, type) and value in _NUMBER_TYPES.values():
+        return {"number": next(name for name, kind in _NUMBER_TYPES.items() if kind is value)}
+    if type(value) is make_column_selector:
+        chosen = [value.pattern, value.dtype_include, value.dtype_exclude]
+        return {"columns": encode(chosen, store, where)}
     return _encode_object(value, store, where)
+
+
+# What columns are told apart by, and encoders give.
+_KINDS: tuple[Any, ...] = (bool, int, float, object, np.number, np.integer, np.floating)
+_NUMBER_TYPES: dict[str, type] = {
+    f"{kind.__module__}.{kind.__name__}": kind for kind in (*_KINDS, *np.sctypeDict.values())
+}
 
 
 def _encode_array(value: Any, store: Callable[[AnyArray], int], where: str) -> dict[str, Any]:
@@ -162,6 +195,32 @@ def _decode_random_state(value: Any, arrays: Callable[[int], AnyArray]) -> np.ra
     return random_state
 
 
+def _decode_slice(value: Any, arrays: Callable[[int], AnyArray]) -> slice:
+    ends = decode(value["slice"], arrays)
+    if len(ends) != 3 or not all(end is None or type(end) is int for end in ends):
+        raise ValueError("its slices are not whole numbers")
+    return slice(*ends)
+
+
+def _decode_dtype(value: Any, arrays: Callable[[int], AnyArray]) -> np.dtype[Any]:
+    name = str(value["dtype"])
+    if not re.fullmatch(f"[<>|=][{STORED_KINDS}O][0-9]{{0,5}}(\\[[a-z]{{1,2}}\\])?", name):
+        raise ValueError(f"it names the dtype {name[:80]!r}, which no model has")
+    return np.dtype(name)
+
+
+def _decode_number(value: Any, arrays: Callable[[int], AnyArray]) -> type:
+    name = str(value["number"])
+    if name not in _NUMBER_TYPES:
+        raise ValueError(f"it names the type {name[:80]!r} of numbers, which there is not")
+    return _NUMBER_TYPES[name]
+
+
+def _decode_columns(value: Any, arrays: Callable[[int], AnyArray]) -> make_column_selector:
+    pattern, include, exclude = decode(value["columns"], arrays)
+    return make_column_selector(pattern, dtype_include=include, dtype_exclude=exclude)
+
+
 def _decode_estimator(value: Any, arrays: Callable[[int], AnyArray]) -> Any:
     kind: Any = find_type(value["type"])
     if _is_index(kind):
@@ -205,6 +264,10 @@ _DECODERS: dict[tuple[str, ...], Callable[[Any, Callable[[int], AnyArray]], Any]
     ("objects", "shape"): _decode_objects,
     ("rows", "width"): _decode_rows,
     ("random_state",): _decode_random_state,
+    ("slice",): _decode_slice,
+    ("dtype",): _decode_dtype,
+    ("number",): _decode_number,
+    ("columns",): _decode_columns,
     ("state", "type"): _decode_estimator,
     ("arguments", "type"): _decode_index,
 }

@@ -19,7 +19,13 @@ from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import CodeMaps
 from vicinal.metric.search import Index, search
 from vicinal.predict._graphs import NeighborGraphs
-from vicinal.predict._sides import build_index, check_metric, fit_metric, named_metric
+from vicinal.predict._sides import (
+    build_index,
+    check_metric,
+    distance_name,
+    fit_metric,
+    named_metric,
+)
 from vicinal.predict._weights import SAMPLE_WEIGHT, can_be_routed, counted_rows, weights_for
 from vicinal.rows import (
     USUAL_NEIGHBORS,
@@ -81,7 +87,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         else:
             values, indices = self._search(self._map_queries(X), k)
         found = self._training_rows(indices)
-        return (self._as_distances(values), found) if return_distance else found
+        return (self._index.distances(values), found) if return_distance else found
 
     def radius_neighbors(
         self,
@@ -110,8 +116,8 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         check_is_fitted(self)
         reach = self._reach if radius is None else radius
         values, indices, indptr = self._within(X, reach)
-        found = _as_lists(indices, indptr)
-        return (_as_lists(self._as_distances(values), indptr), found) if return_distance else found
+        rows = _as_lists(indices, indptr)
+        return (_as_lists(self._index.distances(values), indptr), rows) if return_distance else rows
 
     def targets_of(self, indices: AnyArray) -> AnyArray:
         """Return the targets ``fit`` was given for training rows, such as found neighbours.
@@ -129,7 +135,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
 
     def _searches_only(self) -> bool:
         """Return whether rows are only compared, so that values of any size will do."""
-        return self.metric is None
+        return self.metric is None or self._distance is not None
 
     def _takes_sparse_rows(self) -> bool:
         """Return whether sparse rows can be searched, or tried on a metric or an index."""
@@ -179,6 +185,11 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         return None
 
     @property
+    def _distance(self) -> str | None:
+        """The distance that is named instead of a metric to learn."""
+        return distance_name(self.metric)
+
+    @property
     def _reach(self) -> float:
         """The radius this predictor is for; 1 where it has none."""
         return 1.0
@@ -186,7 +197,7 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
     def _build_index(self, X: AnyArray) -> None:
         maps = maps_of(self.metric_)
         self._index = build_index(
-            maps, X, self.index, block_size=self.block_size, n_jobs=self.n_jobs
+            maps, X, self.index, self._distance, block_size=self.block_size, n_jobs=self.n_jobs
         )
         # Training rows ask from where queries are put; codes by their own bits.
         if maps.is_symmetric:
@@ -232,10 +243,11 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         return indices if self._rows is None else self._rows[indices]
 
     def _map_queries(self, X: AnyArray) -> AnyArray:
-        sparse = self._takes_sparse_rows()
-        plain = self.metric_ is None
-        checked = check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
-        return maps_of(self.metric_).queries(checked)
+        return maps_of(self.metric_).queries(self._check_rows(X))
+
+    def _check_rows(self, X: AnyArray) -> AnyArray:
+        sparse, plain = self._takes_sparse_rows(), self.metric_ is None
+        return check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
 
     def _training_queries(self) -> AnyArray:
         if self._queries is not None:
@@ -268,18 +280,12 @@ class NeighborsPredictor(NeighborGraphs, BaseEstimator):
         rows = self._training_rows(indices[others])
         return values[others], rows, np.concatenate([[0], np.cumsum(counts)])
 
-    def _as_distances(self, values: AnyArray) -> FloatArray:
-        if isinstance(self._index, BinaryIndex):
-            return values.astype(np.float64)
-        distances: FloatArray = np.sqrt(values) * self._index.unit
-        return distances
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if isinstance(self.metric, BaseEstimator):
             tags.input_tags.sparse = get_tags(self.metric).input_tags.sparse
         else:
-            searched = self.metric is None and self.index == "exact"
+            searched = self._searches_only() and self.index == "exact"
             tags.input_tags.sparse = searched and self._takes_sparse_rows()
         return tags
 

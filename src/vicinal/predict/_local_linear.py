@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_choice, check_neighbors, check_positive
 from vicinal.metric.gradients import BATCH_ENTRIES, COMPACT, local_fits, neighbour_weights
 from vicinal.metric.learner import maps_of
-from vicinal.metric.selection import Entry, Score, race
+from vicinal.metric.selection import Entry, Score
 from vicinal.predict._training_targets import NeighborsRegressor
 
 # What leave-one-out chooses from, and at how many rows it looks.
@@ -138,15 +137,11 @@ class LocalLinearRegressor(NeighborsRegressor):
         targets, weights = self._columns()[tried], self._row_weights()[tried]
         entries = [Entry(f"{k} neighbours", k) for k in counts]
 
-        def play(running: Sequence[Entry[int]], ridges: tuple[float, ...]) -> bool:
-            for entry in running:
-                near = squared[:, : entry.candidate], indices[:, : entry.candidate]
-                heights = self._heights(queries, *near, ridges)
-                losses = [np.sum((height - targets) ** 2, axis=1) for height in heights]
-                entry.scores = [Score(each, weights) for each in losses]
-            return False
-
-        race(entries, [ridges], play, list)
+        for entry in entries:
+            near = squared[:, : entry.candidate], indices[:, : entry.candidate]
+            heights = self._heights(queries, *near, ridges)
+            losses = [np.sum((height - targets) ** 2, axis=1) for height in heights]
+            entry.scores = [Score(each, weights) for each in losses]
         scores = {
             (e.candidate, r): s.mean for e in entries for r, s in zip(ridges, e.scores, strict=True)
         }

@@ -25,7 +25,7 @@ class NearestNeighbors(NeighborsPredictor):
         k.
     radius : float, default=1.0
         In the learned space.
-    metric : metric learner or transformer, default=None
+    metric : metric learner or transformer, name of a method or of a distance, default=None
         None is the Euclidean distance. A learner that needs targets is given those of ``fit``;
         wrap a fitted one in scikit-learn's ``FrozenEstimator`` where ``fit`` gets none.
     index : str, default="exact"

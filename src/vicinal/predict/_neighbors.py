@@ -9,12 +9,16 @@ import numpy as np
 from vicinal._kernels._vote import majority_vote, weighted_shares, weighted_vote
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_neighbors
+from vicinal.metric.learner import maps_of
 from vicinal.predict._base import NeighborsPredictor
+from vicinal.predict._explanations import Explanation, nearness_of
 from vicinal.predict._training_targets import NeighborsClassifier, NeighborsRegressor
 from vicinal.predict._votes import check_weighing, weigh_neighbors
 
 
 class _KNearest(NeighborsPredictor):
+    predict: Any
+
     def __init__(
         self,
         n_neighbors: int = 5,
@@ -40,6 +44,51 @@ class _KNearest(NeighborsPredictor):
         check_neighbors(self.n_neighbors, n_rows)
         check_weighing(self.weights)
 
+    def explain(self, X: AnyArray, training_rows: AnyArray | None = None) -> list[Explanation]:
+        """Say why: each row's neighbours, their votes, and what brought them near.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+        training_rows : array-like of shape (n, n_features), default=None
+            The rows ``fit`` was given, which a predictor does not keep: with them, and a metric of
+            one linear map, an explanation knows which features brought a neighbour near.
+
+        Returns
+        -------
+        list of Explanation
+            One a row; printed, it is a few lines of text.
+        """
+        distances, indices = self.kneighbors(X)
+        predictions, shares = self.predict(X), self._vote_shares(X)
+        nearness = None
+        if training_rows is not None:
+            rows, queries = (
+                np.asarray(self._check_rows(some), np.float64) for some in (training_rows, X)
+            )
+            if len(rows) != self.n_samples_fit_:
+                raise ValueError(
+                    f"training_rows are {len(rows)}, but fit was given {self.n_samples_fit_}."
+                )
+            nearness = nearness_of(maps_of(self.metric_), rows, queries, indices)
+        names = vars(self).get("feature_names_in_", range(self.n_features_in_))
+        return [
+            Explanation(
+                prediction,
+                indices[i],
+                distances[i],
+                self.targets_of(indices[i]),
+                None if shares is None else shares[i],
+                None if nearness is None else nearness[i],
+                tuple(map(str, names)),
+            )
+            for i, prediction in enumerate(predictions)
+        ]
+
+    def _vote_shares(self, X: AnyArray) -> list[dict[Any, float]] | None:
+        """Return each row's shares of the votes by class, the largest first; None for numbers."""
+        return None
+
     def _weighed_neighbors(self, X: AnyArray | None) -> tuple[IntArray, FloatArray | None]:
         """Return the neighbours (m, k) and what each counts, None where all count the same."""
         distances, indices = self.kneighbors(X)
@@ -61,7 +110,7 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
     ----------
     n_neighbors : int, default=5
         k.
-    metric : metric learner or transformer, name of a method, default=None
+    metric : metric learner or transformer, name of a method or of a distance, default=None
         Cloned and fitted in ``fit``; None is the Euclidean distance of the rows as given. Wrap a
         fitted one in scikit-learn's ``FrozenEstimator`` to use it as it is. Training rows go
         through its ``transform``, queries through its ``transform_queries`` where it has one; a
@@ -149,6 +198,13 @@ class KNNClassifier(NeighborsClassifier, _KNearest):
         votes = np.ones(labels.size) if weights is None else weights.ravel()
         return weighted_shares(labels.ravel(), votes, _even(indices), np.ones(n_classes))
 
+    def _vote_shares(self, X: AnyArray) -> list[dict[Any, float]]:
+        names = self.classes_.tolist()
+        return [
+            {names[c]: float(shares[c]) for c in np.argsort(-shares, kind="stable")}
+            for shares in self.predict_proba(X)
+        ]
+
 
 class KNNRegressor(NeighborsRegressor, _KNearest):
     """Predict the mean of the k nearest training rows' targets under a learned metric.
@@ -159,7 +215,7 @@ class KNNRegressor(NeighborsRegressor, _KNearest):
     ----------
     n_neighbors : int, default=5
         k.
-    metric : metric learner or transformer, default=None
+    metric : metric learner or transformer, name of a method or of a distance, default=None
         As for :class:`KNNClassifier`.
     weights : {"uniform", "distance", "softmax"} or callable, default="uniform"
         As for :class:`KNNClassifier`.

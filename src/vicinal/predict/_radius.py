@@ -60,7 +60,7 @@ class RadiusClassifier(NeighborsClassifier, _WithinRadius):
     ----------
     radius : float, default=1.0
         In the learned space; in bits for a metric that encodes.
-    metric : metric learner or transformer, default=None
+    metric : metric learner or transformer, name of a method or of a distance, default=None
         As for :class:`KNNClassifier`.
     class_weight : dict, "balanced" or None, default=None
         As for :class:`KNNClassifier`.
@@ -145,7 +145,7 @@ class RadiusRegressor(NeighborsRegressor, _WithinRadius):
     ----------
     radius : float, default=1.0
         In the learned space; in bits for a metric that encodes.
-    metric : metric learner or transformer, default=None
+    metric : metric learner or transformer, name of a method or of a distance, default=None
         As for :class:`KNNClassifier`.
     index : str, default="exact"
         As for :class:`KNNClassifier`.

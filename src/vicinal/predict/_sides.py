@@ -11,7 +11,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from vicinal._types import AnyArray, Task
-from vicinal.index import BinaryIndex, ExactIndex, FaissIndex, SparseIndex
+from vicinal.index import (
+    ALIASES,
+    DISTANCES,
+    EUCLIDEAN,
+    BinaryIndex,
+    ExactIndex,
+    FaissIndex,
+    SparseIndex,
+    check_distance,
+)
 from vicinal.methods import get_method, make_learner
 from vicinal.metric import MetricLearner
 from vicinal.metric.maps import Maps
@@ -19,13 +28,24 @@ from vicinal.metric.search import Index
 
 
 def named_metric(metric: Any, task: Task, n_neighbors: int | None) -> Any:
-    """Return the unfitted learner of a method that is given by its name; others as they are."""
+    """Return the unfitted learner of a method that is given by its name; others as they are.
+
+    Nothing is learned of a distance that is named: None.
+    """
     if not isinstance(metric, str):
         return metric
+    if distance_name(metric) is not None:
+        return None
     method = get_method(metric)
     if task not in method.tasks or method.reference:
         raise ValueError(f"metric={metric!r}: the method {method.name} is not made for this task.")
     return make_learner(method, task, k=n_neighbors)
+
+
+def distance_name(metric: Any) -> str | None:
+    """Return the name of a distance other than the Euclidean; None of all else."""
+    plain = check_distance(metric) if metric in (*DISTANCES, *ALIASES) else EUCLIDEAN
+    return None if plain == EUCLIDEAN else plain
 
 
 def fit_metric(metric: Any, X: AnyArray, y: Any, n_neighbors: int | None, **parameters: Any) -> Any:
@@ -79,9 +99,18 @@ def takes_several_targets(metric: Any) -> bool:
 
 
 def build_index(
-    maps: Maps, X: AnyArray, kind: str, *, block_size: int | None, n_jobs: int | None
+    maps: Maps,
+    X: AnyArray,
+    kind: str,
+    distance: str | None = None,
+    *,
+    block_size: int | None,
+    n_jobs: int | None,
 ) -> Index:
-    """Return the index of mapped rows: "exact", "faiss" or "faiss:" and a factory string."""
+    """Return the index of mapped rows: "exact", "faiss" or "faiss:" and a factory string.
+
+    ``distance`` names one other than the Euclidean.
+    """
     rows, binary = maps.database(X), maps.space == "hamming"
     name, _, factory = str(kind).partition(":")
     if not isinstance(kind, str) or name not in ("exact", "faiss") or (factory and name == "exact"):
@@ -91,12 +120,14 @@ def build_index(
         )
     if binary and name == "faiss":
         raise ValueError("this metric gives bit codes, which index='exact' searches; faiss cannot.")
+    if distance is not None and name == "faiss":
+        raise ValueError(f"faiss searches by Euclidean distance; {distance} is for index='exact'.")
     if binary:
         return BinaryIndex(rows, block_size=block_size, n_jobs=n_jobs)
     if issparse(rows):
         if name == "faiss":
             raise ValueError("faiss searches dense rows; sparse ones are searched by 'exact'.")
-        return SparseIndex(rows, block_size=block_size)
+        return SparseIndex(rows, metric=distance or EUCLIDEAN, block_size=block_size)
     if name == "faiss":
         return FaissIndex(rows, factory or "Flat", n_jobs=n_jobs)
-    return ExactIndex(rows, block_size=block_size, n_jobs=n_jobs)
+    return ExactIndex(rows, metric=distance or EUCLIDEAN, block_size=block_size, n_jobs=n_jobs)

@@ -15,6 +15,7 @@
 ``_page``           the results page (``_sections``: two ways to show a table; ``_figures``: how a
                     figure is written)
 ``_charts``         the same as bars
+``_check``          cells of records, drawn at random, measured again: do they still hold?
 ==================  ============================================================================
 
 Names are imported on first use: listing the tables loads no numerical library.
@@ -26,6 +27,7 @@ __getattr__, __all__ = lazy_names(
     __name__,
     {
         "vicinal.published._charts": "draw_results",
+        "vicinal.published._check": "check_records draw_folds",
         "vicinal.published._experiments": "Experiment",
         "vicinal.published._figures": "figure measured_figure published_figure signed",
         "vicinal.published._outcomes": "Outcome outcome_record tally",

@@ -1,4 +1,6 @@
 from vicinal.published._charts import draw_results as draw_results
+from vicinal.published._check import check_records as check_records
+from vicinal.published._check import draw_folds as draw_folds
 from vicinal.published._experiments import Experiment as Experiment
 from vicinal.published._figures import figure as figure
 from vicinal.published._figures import measured_figure as measured_figure

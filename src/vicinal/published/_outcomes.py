@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -108,10 +111,30 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
         "chosen": [float(f"{value:.6g}") for value in outcome.chosen],
         "seed": experiment.folds.get("seed", 0),
         "version": __version__,
+        "code": code_digest(),
+        "unit": experiment.unit,
         "quick": outcome.quick,
         "status": _status(outcome),
         "message": "; ".join(outcome.messages),
     }
+
+
+@cache
+def code_digest() -> str:
+    """Return the first digits of a digest of all code that figures depend on.
+
+    Pages, plots and commands can change without a figure doing so, and are left out.
+    """
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        place = file.relative_to(package)
+        if place.parts[0] not in _NO_FIGURES:
+            digest.update(f"{place.as_posix()}\0".encode() + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+_NO_FIGURES = ("cli", "compat", "published", "report", "runs", "sphere", "testing.py")
 
 
 def _status(outcome: Outcome) -> str:

@@ -4,7 +4,7 @@
                                   │
              judge_maps, prediction_losses: by the search that predicts
 
-``race`` plays rounds and lets entries go by ``halve`` or ``drop_behind``; ``Score`` is a mean with
+``race`` yields rounds and lets entries go by ``halve`` or ``drop_behind``; ``Score`` is a mean with
 its noise, and ``Score.is_behind`` the one rule for what noise does not tell apart. On it stand
 ``learn`` (the settings and epochs of a descent, then the fit of all rows) and ``choose_held_out``
 (those of a learner that tells of its iterations); the choice among learners and that of smoothers

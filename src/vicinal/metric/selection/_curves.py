@@ -11,7 +11,7 @@ import numpy as np
 from vicinal._types import FloatArray
 from vicinal.metric.descent import FramedRows, Listener
 from vicinal.metric.selection._judges import prediction_losses
-from vicinal.metric.selection._race import Entry, Score, race
+from vicinal.metric.selection._race import Entry, Score
 from vicinal.metric.starts import Start
 from vicinal.rows import USUAL_NEIGHBORS, inner_splits
 
@@ -94,20 +94,15 @@ def choose_held_out(
     if not splits:
         return HeldOutChoice(settings[0], None, {})
 
-    def play(running: Sequence[Curve[S]], splits: Sequence[tuple[FramedRows, FramedRows]]) -> bool:
-        for entry in running:
-            curves = [
-                _held_out_curve(train, held, entry.candidate, learn, judge)
-                for train, held in splits
-            ]
-            longest = max(map(len, curves))
-            # A descent that ended stays where it is.
-            longer = [curve + curve[-1:] * (longest - len(curve)) for curve in curves]
-            entry.scores = [Score.pool(scores) for scores in zip(*longer, strict=True)]
-        return False
-
     entries = [Curve(_label(setting), setting) for setting in settings]
-    race(entries, [splits], play, list)
+    for entry in entries:
+        curves = [
+            _held_out_curve(train, held, entry.candidate, learn, judge) for train, held in splits
+        ]
+        longest = max(map(len, curves))
+        # A descent that ended stays where it is.
+        longer = [curve + curve[-1:] * (longest - len(curve)) for curve in curves]
+        entry.scores = [Score.pool(scores) for scores in zip(*longer, strict=True)]
     best = min(entries, key=lambda entry: entry.value)
     tried = {entry.name: entry.means for entry in entries}
     return HeldOutChoice(best.candidate, 1 + int(np.argmin(best.means)), tried)

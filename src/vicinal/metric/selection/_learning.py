@@ -115,15 +115,15 @@ def choose(
     ]
     n_epochs = trials[0].descents[0].n_epochs
 
-    def play(running: Sequence[Trial], until: int) -> bool:
-        for trial in running:
-            trial.run(splits, until)
-            loss = trial.descents[0].losses[-1] if until else np.nan
-            if watch(Progress("settings", trial.name, until, n_epochs, loss, trial.value)):
-                return True
-        return False
+    def walk_on(trial: Trial, until: int) -> bool:
+        """Walk to an epoch and tell; return whether that was enough."""
+        trial.run(splits, until)
+        loss = trial.descents[0].losses[-1] if until else np.nan
+        return watch(Progress("settings", trial.name, until, n_epochs, loss, trial.value))
 
-    race(trials, rungs(len(settings), n_epochs), play, halve)
+    for running, until in race(trials, rungs(len(settings), n_epochs), halve):
+        if any(walk_on(trial, until) for trial in running):
+            break
     scored = [trial for trial in trials if trial.scores]
     best = min(scored, key=attrgetter("steady"))
     tried = tuple(trial.describe(trial is best) for trial in scored)

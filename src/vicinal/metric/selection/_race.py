@@ -1,6 +1,6 @@
 """One race for all that is chosen by rows held out: settings, smoothers, learners, k.
 
-    entries ─▶ play a round ─▶ scores ─▶ who goes on (halve, drop_behind) ─▶ the next round ─▶ …
+    entries ─▶ race: a round ─▶ scores ─▶ who goes on (halve, drop_behind) ─▶ the next round ─▶ …
                                                                                   │
                               first_within: the preferred of those that noise does not tell apart
 
@@ -11,7 +11,7 @@ What became of an entry is its fate, a value; the reason beside it is for people
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Generic, TypeVar
@@ -106,33 +106,27 @@ class Entry(Generic[C]):
 
 
 E = TypeVar("E", bound=Entry[Any])
-Keep = Callable[[Sequence[E]], list[E]]
 
 
 def race(
-    entries: Sequence[E],
-    rounds: Iterable[R],
-    play: Callable[[Sequence[E], R], bool],
-    keep: Callable[[Sequence[E]], list[E]],
-) -> int:
-    """Play rounds among those who still run; return how many were finished.
+    entries: Sequence[E], rounds: Iterable[R], keep: Callable[[Sequence[E]], list[E]]
+) -> Iterator[tuple[list[E], R]]:
+    """Yield, round by round, the entries that still run and what the round is of.
+
+    Who asks for the rounds plays them: gives each of these entries its score, or its fate, and
+    stops asking where the race is to end.
 
     Parameters
     ----------
     entries : sequence of Entry
     rounds : iterable
-    play : callable
-        Gives the entries their scores of a round, or a fate; a true answer ends the race.
     keep : callable
         Returns who goes on.
     """
-    running, n_finished = list(entries), 0
+    running = list(entries)
     for each in rounds:
-        if play(running, each):
-            return n_finished
-        n_finished += 1
+        yield running, each
         running = keep([entry for entry in running if entry.fate is Fate.RUNNING])
-    return n_finished
 
 
 def halve(entries: Sequence[E]) -> list[E]:
