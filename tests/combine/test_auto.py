@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,8 +12,11 @@ from sklearn.preprocessing import scale
 
 from vicinal import EGOP, LDA, LMNN, AutoMetric, Euclidean, KNNClassifier
 from vicinal.combine._race import Standing
+from vicinal.metric import MetricLearner
+from vicinal.metric.held_out import look
 from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import Score, first_within
+from vicinal.rows import Rows, inner_folds, read_target
 
 
 def wine():
@@ -102,9 +107,43 @@ def test_the_defaults_serve_classes_and_numbers():
     X, y = wine()
     metric = AutoMetric(random_state=0).fit(X[::4], y[::4])
     named = {row["name"] for row in metric.leaderboard_}
-    assert {"euclidean", "lda", "lmnn", "ejop", "mlng", "mlng-mean"} <= named
+    assert {"euclidean", "lda", "relieff", "gradient-weights", "ejop", "mlng"} <= named
     numbers = AutoMetric(random_state=0).fit(X[::2, :4], X[::2, 5])
-    assert {"euclidean", "egop", "mlng"} <= {row["name"] for row in numbers.leaderboard_}
+    named = {row["name"] for row in numbers.leaderboard_}
+    assert {"euclidean", "relieff", "gradient-weights", "egop", "mlkr", "mlng"} <= named
+
+
+def test_a_cross_fit_races_once_and_its_maps_are_those_of_the_chosen():
+    rows = Rows(*(lambda X, y: (X, read_target(y)))(*wine()))
+    folds = inner_folds(rows, 0)
+    metric = AutoMetric([LDA(), LMNN(max_iter=3)], random_state=0)
+    begun = metric.cross_fit(rows, folds)
+    assert not hasattr(metric, "metric_")
+    held = [look(begun.without(fold), rows.X, fold, 5) for fold in folds]
+    wrong = [rows.codes[part.near] != rows.codes[part.rows][:, None] for part in held]
+    share = np.concatenate(wrong)
+    score = np.mean(share.sum(axis=1) >= 3) + share.mean() / 4
+    fitted = begun.finish()
+    assert fitted is metric
+    assert abs(fitted.leaderboard_[0]["score"] - score) < 0.01
+
+
+def test_a_candidate_is_fitted_once_and_only_the_chosen_on_all_rows():
+    X, y = wine()
+    Counted.sizes.clear()
+    AutoMetric({"lda": LDA(), "plain": Euclidean(), "counted": Counted()}, random_state=0).fit(X, y)
+    assert Counted.sizes.count(len(X)) == 0
+    assert 1 <= len(Counted.sizes) <= 4
+
+
+class Counted(MetricLearner):
+    """A bad metric that notes how many rows it was given."""
+
+    sizes: ClassVar[list[int]] = []
+
+    def learn(self, rows):
+        self.sizes.append(rows.n_rows)
+        return LinearMaps(np.eye(1, rows.X.shape[1], 2))
 
 
 def test_what_refuses_the_rows_is_named_and_left_out():

@@ -11,21 +11,32 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._threads import thread_count
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal._validation import check_positive
-from vicinal.combine._mean import MeanMetric, draw_seed
-from vicinal.combine._members import average, check_member, fit_member, is_linear, prepare_member
+from vicinal.combine._mean import draw_seed
+from vicinal.combine._members import average, average_maps, check_member, is_linear
 from vicinal.combine._race import Race, Standing, order_of
-from vicinal.metric import EGOP, EJOP, MLNG, BinaryEncoder, MetricLearner, RegressionMLNG
+from vicinal.metric import (
+    EGOP,
+    EJOP,
+    MLNG,
+    BinaryEncoder,
+    GradientWeights,
+    MetricLearner,
+    RegressionMLNG,
+    ReliefF,
+)
+from vicinal.metric.held_out import CrossFit
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import Maps
 from vicinal.metric.selection import Fate
-from vicinal.rivals import LDA, LMNN, Euclidean
+from vicinal.rivals import LDA, MLKR, Euclidean
 from vicinal.rows import (
     Classes,
     Rows,
     Target,
     check_at_least_two_classes,
+    inner_folds,
     read_rows,
     usual_neighbors,
 )
@@ -34,17 +45,19 @@ from vicinal.rows import (
 class AutoMetric(MetricLearner):
     """Fit the learner that predicts held-out rows best.
 
-    All candidates are fitted on inner splits of at most 5,000 rows, and judged by the k-NN
-    prediction of the rows held out. Those behind the leader by more than the noise of the
-    difference drop out after each split. Then the means of the metrics of the first two, three, …
-    are judged, too, and of these the widest is taken that is behind the best by no more than the
-    noise: what cannot be told apart is averaged. It is then fitted on all rows.
+    All candidates learn from the training parts of inner folds of at most 5,000 rows, and are
+    judged by the k-NN prediction of the rows held out. Those behind the leader by more than the
+    noise of the difference drop out after each fold. Then the means of the metrics of the first
+    two, three, … are judged, too, and of these the widest is taken that is behind the best by no
+    more than the noise: what cannot be told apart is averaged. Only what is taken is then fitted on
+    all rows; settings that a candidate chooses on rows held out it chooses once, on the same folds.
 
     Parameters
     ----------
     candidates : dict of str to learner, list of learners, or None
-        None is Euclidean, LDA, the gradient metric for the target (EJOP or EGOP), LMNN, MLNG and
-        the mean of several MLNG; for numbers, Euclidean, EGOP and RegressionMLNG.
+        None is Euclidean, LDA, the weights of ReliefF and of gradients, the gradient metric for the
+        target (EJOP or EGOP) and MLNG; for numbers, Euclidean, the same weights, EGOP, MLKR and
+        RegressionMLNG.
     n_neighbors : int or None
         k of the prediction, and of the candidates that leave theirs open. None follows the
         predictor the metric stands in, and is 5 where there is none.
@@ -126,20 +139,47 @@ class AutoMetric(MetricLearner):
 
     def learn(self, rows: Rows) -> Maps:
         """Return the maps of the learner, or of the mean, that predicts held-out rows best."""
+        race = self._race(rows.n_rows)
+        chosen = self._choose(race, rows, inner_folds(rows, race.seed))
+        return self._finish(race, chosen, rows)
+
+    def cross_fit(self, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
+        """Begin a fit: the race is run once, on the given folds, and its maps are those without."""
+        rows = self.note_rows(rows)
+        race = self._race(rows.n_rows)
+        chosen = self._choose(race, rows, folds)
+        by_fold = {int(fold.test[0]): maps for fold, maps in zip(folds, chosen.maps, strict=False)}
+
+        def without(fold: Fold) -> Maps:
+            maps = by_fold.get(int(fold.test[0]))
+            if maps is not None:
+                return maps
+            # The budget was spent before this fold.
+            parts = [begun.without(fold) for begun in chosen.begun]
+            return parts[0] if len(parts) == 1 else average_maps(parts, rows.X[fold.train])
+
+        def finish() -> AutoMetric:
+            self._keep(self._finish(race, chosen, rows))
+            return self
+
+        return CrossFit(without, finish)
+
+    def _choose(self, race: Race, rows: Rows, folds: Sequence[Fold]) -> Standing:
+        """Return the learner, or the mean, that predicts held-out rows best."""
         if isinstance(rows.target, Classes):
             check_at_least_two_classes(self, rows.target.present())
-        race = self._race(rows.n_rows)
-        standings = race.run(rows, self._candidates(rows.target))
+        standings = race.run(rows, self._candidates(rows.target), folds)
         if all(standing.fate is Fate.REFUSED for standing in standings):
             notes = "; ".join(f"{standing.name} {standing.note}" for standing in standings)
             raise ValueError(f"no candidate could be fitted: {notes}")
         leader = min(standings, key=order_of)
         self.leaderboard_ = [row_of(standing, leader) for standing in standings]
         self.best_ = standings[0].name
-        fits = [
-            fit_member(prepare_member(learner, seed=race.seed, k=race.n_neighbors), rows)
-            for learner in standings[0].candidate
-        ]
+        return standings[0]
+
+    def _finish(self, race: Race, chosen: Standing, rows: Rows) -> Maps:
+        """Return the maps of the chosen, fitted to all rows."""
+        fits = race.finish(chosen, rows)
         self.metric_: Any = fits if len(fits) > 1 else fits[0]
         self.__dict__.pop("components_", None)  # of an earlier fit
         return average(fits, rows.X) if len(fits) > 1 else maps_of(fits[0])
@@ -210,17 +250,20 @@ def default_candidates(target: Target | None) -> list[tuple[str, Any]]:
     if not isinstance(target, Classes):
         return [
             ("euclidean", Euclidean()),
+            ("relieff", ReliefF()),
+            ("gradient-weights", GradientWeights()),
             ("egop", EGOP()),
+            ("mlkr", MLKR()),
             ("mlng", RegressionMLNG()),
         ]
     gradients = EJOP() if len(target.names) > 2 else EGOP()
     return [
         ("euclidean", Euclidean()),
         ("lda", LDA()),
-        ("mlng", MLNG()),
-        ("lmnn", LMNN()),
+        ("relieff", ReliefF()),
+        ("gradient-weights", GradientWeights()),
         (type(gradients).__name__.lower(), gradients),
-        ("mlng-mean", MeanMetric(MLNG())),
+        ("mlng", MLNG()),
     ]
 
 

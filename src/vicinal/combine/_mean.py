@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags, check_random_state, get_tags
 
-from vicinal._types import AnyArray, IntArray
+from vicinal._types import AnyArray, Fold, IntArray
 from vicinal._validation import check_components, check_whole
 from vicinal.combine._members import (
     average,
+    average_maps,
+    begin_member,
     check_member,
     fit_member,
     prepare_member,
     task_of,
 )
 from vicinal.metric import MetricLearner
+from vicinal.metric.held_out import CrossFit
 from vicinal.metric.maps import LinearMaps
 from vicinal.rows import Rows, read_rows
 
@@ -101,22 +105,55 @@ class MeanMetric(MetricLearner):
 
     def learn(self, rows: Rows) -> LinearMaps:
         """Return the mean of the maps learned from every part."""
+        random = self._check(rows)
+        return self._average(
+            [
+                fit_member(member, rows.take(part))
+                for part in self._parts(rows, random)
+                for member in self._members(random)
+            ],
+            rows,
+        )
+
+    def cross_fit(self, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
+        """Begin a fit: that of each member, where all of them see all rows."""
+        if self.n_parts != 1:
+            return super().cross_fit(rows, folds)
+        rows = self.note_rows(rows)
+        members = self._members(self._check(rows))
+        begun = [begin_member(member, rows, folds) for member in members]
+
+        def without(fold: Fold) -> LinearMaps:
+            parts = [each.without(fold) for each in begun]
+            return average_maps(parts, rows.X[fold.train], self.n_components)
+
+        def finish() -> MeanMetric:
+            self._keep(self._average([each.finish() for each in begun], rows))
+            return self
+
+        return CrossFit(without, finish)
+
+    def _check(self, rows: Rows) -> np.random.RandomState:
         check_components(self.n_components, rows.X.shape[1])
-        n_starts = check_whole("n_starts", self.n_starts)
-        random = check_random_state(self.random_state)
-        self.estimators_ = [
-            fit_member(
-                prepare_member(self.estimator, seed=draw_seed(random), k=self.n_neighbors),
-                rows.take(part),
-            )
-            for part in self._parts(rows, random)
-            for _ in range(n_starts)
+        check_whole("n_starts", self.n_starts)
+        random: np.random.RandomState = check_random_state(self.random_state)
+        return random
+
+    def _members(self, random: np.random.RandomState) -> list[Any]:
+        """Return unfitted members, each with a random state of its own."""
+        return [
+            prepare_member(self.estimator, seed=draw_seed(random), k=self.n_neighbors)
+            for _ in range(self.n_starts)
         ]
-        counts = [vars(member).get("n_iter_") for member in self.estimators_]
+
+    def _average(self, members: list[Any], rows: Rows) -> LinearMaps:
+        """Return the mean of fitted members, and keep them."""
+        self.estimators_ = members
+        counts = [vars(member).get("n_iter_") for member in members]
         self.__dict__.pop("n_iter_", None)  # of an earlier fit
         if None not in counts:
             self.n_iter_ = int(max(np.max(count) for count in counts))
-        return average(self.estimators_, rows.X, self.n_components)
+        return average(members, rows.X, self.n_components)
 
     def _parts(self, rows: Rows, random: np.random.RandomState) -> list[IntArray]:
         """Return the rows of each part, ascending."""

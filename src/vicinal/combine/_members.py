@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal.metric import MetricLearner
+from vicinal.metric.held_out import CrossFit
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import LinearMaps, Maps
 from vicinal.metric.means import mean_map, near_squared_distance
@@ -35,6 +36,18 @@ def fit_member(member: Any, rows: Rows) -> Any:
         return member.fit_rows(rows if weighs else rows.unweighted())
     y = None if rows.target is None else rows.target.given
     return member.fit(rows.X, y, sample_weight=rows.weights) if weighs else member.fit(rows.X, y)
+
+
+def begin_member(member: Any, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
+    """Return the cross-fit of a member, with weights where its ``fit`` takes them."""
+    if isinstance(member, MetricLearner) and member.learns_from_rows:
+        weighs = rows.weights is not None and has_fit_parameter(member, "sample_weight")
+        return member.cross_fit(rows if weighs else rows.unweighted(), folds)
+
+    def without(fold: Fold) -> Maps:
+        return maps_of(fit_member(clone(member), rows.take(fold.train)))
+
+    return CrossFit(without, lambda: fit_member(member, rows))
 
 
 def task_of(member: Any) -> str:
@@ -64,17 +77,32 @@ def is_linear(maps: Maps) -> bool:
 
 def linear_map(member: Any) -> FloatArray:
     """Return a fitted learner's map; refuse one that has none."""
-    maps = maps_of(member)
+    return _matrix(maps_of(member), type(member).__name__)
+
+
+def _matrix(maps: Maps, name: str) -> FloatArray:
     if not (isinstance(maps, LinearMaps) and is_linear(maps)):
         raise ValueError(
-            f"{type(member).__name__} has no single linear map, and only the metrics of such maps "
-            "have a mean."
+            f"{name} has no single linear map, and only the metrics of such maps have a mean."
         )
     return np.asarray(maps.A)
 
 
 def average(members: Sequence[Any], X: AnyArray, n_components: int | None = None) -> LinearMaps:
     """Return the map of the mean of fitted members' metrics, near rows of X being their unit."""
-    maps = [linear_map(member) for member in members]
-    sizes = np.array([near_squared_distance(X, components) for components in maps])
-    return LinearMaps(mean_map(maps, sizes, n_components).astype(X.dtype, copy=False))
+    return average_matrices([linear_map(member) for member in members], X, n_components)
+
+
+def average_maps(parts: Sequence[Maps], X: AnyArray, n_components: int | None = None) -> LinearMaps:
+    """Return the map of the mean of several linear maps' metrics."""
+    matrices = [_matrix(maps, "a learner") for maps in parts]
+    return average_matrices(matrices, X, n_components)
+
+
+def average_matrices(
+    matrices: Sequence[FloatArray], X: AnyArray, n_components: int | None = None
+) -> LinearMaps:
+    """Return the map of the mean of the metrics of matrices (p, d)."""
+    sizes = np.array([near_squared_distance(X, components) for components in matrices])
+    mean = mean_map(list(matrices), sizes, n_components)
+    return LinearMaps(mean.astype(X.dtype, copy=False))

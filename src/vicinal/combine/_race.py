@@ -1,7 +1,10 @@
 """A race of learners on inner splits: who predicts held-out rows best, at what cost.
 
-    candidates ─▶ fit each on the first split ─▶ score, CPU ─▶ leave out the clearly worse
-               ─▶ the next split ─▶ … ─▶ Standing each, and means of the leaders, the chosen first
+    candidates ─▶ begin each ─▶ maps without the first fold ─▶ score, CPU ─▶ leave out the worse
+               ─▶ the next fold ─▶ … ─▶ Standing each, and means of the leaders, the chosen first
+
+A candidate is fitted once: what it chooses on rows held out it chooses on the folds of the race,
+for all of them and for the fit of all rows, which only the chosen comes to.
 
 The two leaders go on; another learner is left out where the first one's score is better by more
 than two standard errors of the difference on the same rows. A budget of CPU-seconds ends the race
@@ -19,18 +22,34 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from vicinal.combine._members import average, fit_member, is_linear, prepare_member
-from vicinal.metric.learner import maps_of
+from vicinal._types import Fold
+from vicinal.combine._members import (
+    average_maps,
+    begin_member,
+    fit_member,
+    is_linear,
+    prepare_member,
+)
+from vicinal.metric.held_out import CrossFit
 from vicinal.metric.maps import Maps
-from vicinal.metric.selection import Entry, Fate, drop_behind, first_within, judge_maps, race
-from vicinal.rows import Rows, inner_splits
+from vicinal.metric.selection import (
+    Entry,
+    Fate,
+    Score,
+    drop_behind,
+    first_within,
+    judge_maps,
+    race,
+)
+from vicinal.rows import Rows
 
 
 @dataclass(eq=False)
 class Standing(Entry[tuple[Any, ...]]):
-    """A learner, or several to be averaged: fits and scores of splits, and their cost."""
+    """A learner, or several to be averaged: fits begun, maps and scores of folds, their cost."""
 
-    fits: list[Any] = field(default_factory=list)
+    begun: tuple[CrossFit, ...] = ()
+    maps: list[Maps] = field(default_factory=list)
     cpu_seconds: float = 0.0
 
     @property
@@ -51,19 +70,20 @@ class Race:
     n_threads: int
     report: Callable[[str], None]
 
-    def run(self, rows: Rows, candidates: Sequence[tuple[str, Any]]) -> list[Standing]:
+    def run(
+        self, rows: Rows, candidates: Sequence[tuple[str, Any]], folds: Sequence[Fold]
+    ) -> list[Standing]:
         """Return the standings of candidates and means: the chosen, then by their scores."""
         standings = [Standing(name, (estimator,)) for name, estimator in candidates]
-        splits = inner_splits(rows, self.seed)
         began = time.process_time()
 
-        n_splits = 0
-        for running, split in race(standings, splits, partial(drop_behind, least=2)):
-            if not self._play(running, split, standings, began):
+        n_folds = 0
+        for running, fold in race(standings, folds, partial(drop_behind, least=2)):
+            if not self._play(running, rows, fold, folds, standings, began):
                 break
-            n_splits += 1
-        self._close(standings, n_splits or min(1, len(splits)), bool(splits))
-        means = self._means(standings, splits[:n_splits])
+            n_folds += 1
+        self._close(standings, n_folds or min(1, len(folds)), bool(folds))
+        means = self._means(standings, rows, folds[:n_folds])
         ranked = sorted([*standings, *means], key=order_of)
         widest_first = [entry for entry in (*reversed(means), ranked[0]) if entry.scores]
         chosen = first_within(widest_first, ranked[0]) if widest_first else ranked[0]
@@ -72,67 +92,82 @@ class Race:
     def _play(
         self,
         running: Sequence[Standing],
-        split: tuple[Rows, Rows],
+        rows: Rows,
+        fold: Fold,
+        folds: Sequence[Fold],
         standings: Sequence[Standing],
         began: float,
     ) -> bool:
-        """Enter on a split all who run; return whether the budget lasted."""
+        """Enter on a fold all who run; return whether the budget lasted."""
         for standing in running:
             if self._is_spent(began) and any(entry.scores for entry in standings):
                 return False
-            self._enter(standing, *split)
+            self._enter(standing, rows, fold, folds)
         return True
+
+    def finish(self, standing: Standing, rows: Rows) -> list[Any]:
+        """Return the learners of a standing fitted to all rows."""
+        if standing.begun:
+            return [begun.finish() for begun in standing.begun]
+        return [fit_member(self._prepare(learner), rows) for learner in standing.candidate]
+
+    def _prepare(self, estimator: Any) -> Any:
+        return prepare_member(estimator, seed=self.seed, k=self.n_neighbors)
 
     def _is_spent(self, began: float) -> bool:
         return self.cpu_seconds is not None and time.process_time() - began > self.cpu_seconds
 
-    def _enter(self, standing: Standing, train: Rows, held: Rows) -> None:
-        """Fit a learner on a split and score its maps. One that refuses the rows is out."""
+    def _enter(self, standing: Standing, rows: Rows, fold: Fold, folds: Sequence[Fold]) -> None:
+        """Learn without a fold and score the maps. A learner that refuses the rows is out."""
         began = time.process_time()
-        (estimator,) = standing.candidate
-        member = prepare_member(estimator, seed=self.seed, k=self.n_neighbors)
         try:
-            fit_member(member, train)
+            if not standing.begun:
+                member = self._prepare(standing.candidate[0])
+                standing.begun = (begin_member(member, rows, folds),)
+            maps = standing.begun[0].without(fold)
         except ValueError as error:
             standing.out(Fate.REFUSED, str(error))
             return
         finally:
             standing.cpu_seconds += time.process_time() - began
-        standing.fits.append(member)
-        standing.scores.append(self.judge(maps_of(member), train, held))
+        standing.maps.append(maps)
+        standing.scores.append(self.judge(maps, rows, fold))
         spent = f"{standing.cpu_seconds:.1f} CPU-seconds"
         self.report(f"{standing.name}: score {standing.score.mean:.4f}, {spent}")
 
-    def judge(self, maps: Maps, train: Rows, held: Rows) -> Any:
+    def judge(self, maps: Maps, rows: Rows, fold: Fold) -> Score:
         """Return the score of the held-out rows under some maps."""
+        train, held = rows.take(fold.train), rows.take(fold.test)
         return judge_maps(maps, train, held, self.n_neighbors, n_threads=self.n_threads)
 
-    def _close(self, standings: Sequence[Standing], n_splits: int, could_hold_out: bool) -> None:
-        """Count each split for all who finished it or none; name who was not tried."""
+    def _close(self, standings: Sequence[Standing], n_folds: int, could_hold_out: bool) -> None:
+        """Count each fold for all who finished it or none; name who was not tried."""
         for standing in standings:
-            del standing.scores[n_splits:], standing.fits[n_splits:]
+            del standing.scores[n_folds:], standing.maps[n_folds:]
             if not standing.scores and standing.fate is Fate.RUNNING:
                 why = "the budget was spent" if could_hold_out else "too few rows to hold any out"
                 standing.out(Fate.UNTRIED, why)
 
     def _means(
-        self, standings: Sequence[Standing], splits: Sequence[tuple[Rows, Rows]]
+        self, standings: Sequence[Standing], rows: Rows, folds: Sequence[Fold]
     ) -> list[Standing]:
         """Return the means of the first two, three, … learners that finished, while linear."""
-        finished = [s for s in sorted(standings, key=order_of) if 0 < len(s.scores) == len(splits)]
-        linear = list(takewhile(lambda s: is_linear(maps_of(s.fits[0])), finished))
-        return [self._mean_of(linear[:n], splits) for n in range(2, len(linear) + 1)]
+        finished = [s for s in sorted(standings, key=order_of) if 0 < len(s.scores) == len(folds)]
+        linear = list(takewhile(lambda s: is_linear(s.maps[0]), finished))
+        return [self._mean_of(linear[:n], rows, folds) for n in range(2, len(linear) + 1)]
 
-    def _mean_of(
-        self, leaders: Sequence[Standing], splits: Sequence[tuple[Rows, Rows]]
-    ) -> Standing:
+    def _mean_of(self, leaders: Sequence[Standing], rows: Rows, folds: Sequence[Fold]) -> Standing:
         """Return the standing of the mean of some learners' metrics."""
         names = [standing.name for standing in leaders]
-        name = f"mean of {', '.join(names[:-1])} and {names[-1]}"
-        mean = Standing(name, tuple(standing.candidate[0] for standing in leaders))
-        for number, (train, held) in enumerate(splits):
-            maps = average([standing.fits[number] for standing in leaders], train.X)
-            mean.scores.append(self.judge(maps, train, held))
+        mean = Standing(
+            f"mean of {', '.join(names[:-1])} and {names[-1]}",
+            tuple(standing.candidate[0] for standing in leaders),
+            begun=tuple(standing.begun[0] for standing in leaders),
+        )
+        for number, fold in enumerate(folds):
+            maps = average_maps([standing.maps[number] for standing in leaders], rows.X[fold.train])
+            mean.maps.append(maps)
+            mean.scores.append(self.judge(maps, rows, fold))
         return mean
 
 

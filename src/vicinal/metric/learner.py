@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray, FloatArray, Fold
+from vicinal.metric.held_out import CrossFit
 from vicinal.metric.maps import PLAIN, FunctionMaps, LinearMaps, Maps, PreparedMaps, relevance
 from vicinal.rows import (
     Classes,
@@ -101,6 +107,29 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         self._keep(self.learn(self.note_rows(rows)))
         return self
+
+    def cross_fit(self, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
+        """Begin a fit to checked rows that also tells what is learned without some of them.
+
+        A learner that looks at rows alone learns nothing of a row's y, so that its map of all rows
+        serves; any other is fitted anew to every fold's training part. One that chooses settings
+        on rows held out, or is cross-fitted anyway, has a ``cross_fit`` of its own, which spends
+        that once.
+
+        Parameters
+        ----------
+        rows : Rows
+        folds : sequence of Fold
+            No row is held out by two of them, and not every row by one.
+        """
+        if self._task is None:
+            self.fit_rows(rows)
+            return CrossFit(lambda fold: self.maps_, lambda: self)
+
+        def without(fold: Fold) -> Maps:
+            return clone(self).fit_rows(rows.take(fold.train)).maps_
+
+        return CrossFit(without, lambda: self.fit_rows(rows))
 
     def note_rows(self, rows: Rows) -> Rows:
         """Note what a fit is about (columns, spread, classes); return rows as it takes them."""

@@ -32,7 +32,7 @@ from vicinal.rows._disguises import (
     widen,
 )
 from vicinal.rows._rows import Rows, feature_spread
-from vicinal.rows._splits import FOLDS, VOTES, grouped_kfold, inner_splits, kfold
+from vicinal.rows._splits import FOLDS, VOTES, grouped_kfold, inner_folds, inner_splits, kfold
 from vicinal.rows._target import (
     MANY_CLASSES,
     TASKS,
@@ -69,6 +69,7 @@ __all__ = [
     "follow_set_output",
     "grouped_kfold",
     "holds_classes",
+    "inner_folds",
     "inner_splits",
     "kfold",
     "name_columns",

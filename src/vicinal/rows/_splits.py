@@ -130,14 +130,16 @@ def _folds_from_assignment(fold_of: IntArray, n_folds: int) -> tuple[Fold, ...]:
     )
 
 
-def inner_splits(rows: R, seed: int) -> list[tuple[R, R]]:
-    """Return (training, held-out) parts of some rows: one split of many rows, several of few.
+def inner_folds(rows: Rows, seed: int) -> list[Fold]:
+    """Return the folds of a choice, by row number: one of many rows, several of few.
 
     Classes are kept in proportion and groups together; no row is held out twice. An empty list
     means that there are too few rows, or groups, to hold any out.
     """
+    numbers = np.arange(rows.n_rows)
     if rows.n_rows > MOST_ROWS:
-        rows = rows.take(np.sort(_sample(rows, np.random.default_rng([seed, 0]))))
+        numbers = np.sort(_sample(rows, np.random.default_rng([seed, 0])))
+        rows = rows.take(numbers)
     n_groups = FOLDS if rows.groups is None else len(np.unique(rows.groups))
     if rows.n_rows < FOLDS or n_groups < 2:
         return []
@@ -146,7 +148,12 @@ def inner_splits(rows: R, seed: int) -> list[tuple[R, R]]:
         folds = kfold(rows.n_rows, FOLDS, labels=rows.labels, seed=seed)
     else:
         folds = grouped_kfold(rows.groups, min(FOLDS, n_groups), labels=rows.labels, seed=seed)
-    return [(rows.take(fold.train), rows.take(fold.test)) for fold in folds[:n_splits]]
+    return [Fold(numbers[fold.train], numbers[fold.test]) for fold in folds[:n_splits]]
+
+
+def inner_splits(rows: R, seed: int) -> list[tuple[R, R]]:
+    """Return the (training, held-out) parts of :func:`inner_folds`."""
+    return [(rows.take(fold.train), rows.take(fold.test)) for fold in inner_folds(rows, seed)]
 
 
 def _sample(rows: Rows, rng: np.random.Generator) -> IntArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,16 +12,18 @@ import numpy as np
 from scipy.sparse import issparse
 
 from vicinal._threads import one_blas_thread
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import AnyArray, FloatArray, Fold, IntArray
 from vicinal._validation import check_costs
 from vicinal.metric.descent import Frame, FramedRows, Progress, enter_frame, make_frame
 from vicinal.metric.gerrymander._options import Options, check_options, count_infeasible
+from vicinal.metric.gerrymander._planned import as_maps, cross_fit_plan
 from vicinal.metric.gerrymander._problem import LinearProblem
 from vicinal.metric.gerrymander._published import PublishedMLNG
 from vicinal.metric.gerrymander._regularizers import REGULARIZERS
+from vicinal.metric.held_out import CrossFit
 from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps, stacked
-from vicinal.metric.selection import learn
+from vicinal.metric.selection import Plan, plan_fit
 from vicinal.rows import Rows, check_at_least_two_classes, check_transform_input
 
 # Entries of sparse rows that are made dense, 32 MB: so small a table is learned as a dense one.
@@ -210,15 +212,31 @@ class MLNG(MetricLearner):
 
     def learn(self, rows: Rows) -> LinearMaps:
         """Return the map whose k nearest neighbours vote right."""
+        with one_blas_thread():  # batches are small, and the result must not depend on threads
+            return self._finish(self._plan(rows))
+
+    def cross_fit(self, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
+        """Begin a fit whose settings are chosen once, on the given folds."""
+        rows = self.note_rows(rows)
+        with one_blas_thread():
+            plan = self._plan(rows, folds)
+        return cross_fit_plan(plan, self, lambda plan: self._keep(self._finish(plan)))
+
+    def _plan(self, rows: Rows, folds: Sequence[Fold] | None = None) -> Plan:
+        """Return what inner splits choose for the rows."""
         if issparse(rows.X) and rows.X.shape[0] * rows.X.shape[1] <= MOST_DENSE:
             rows = replace(rows, X=rows.X.toarray())
         warm = stacked(self.maps_) if self.warm_start and self._is_fitted else None
         costs = check_costs(self.costs, len(rows.classes.names))
         options = check_options(self, rows.X, costs, warm)
         self._warn_of_small_classes(rows.codes, options.n_neighbors)
-        with one_blas_thread():  # batches are small, and the result must not depend on threads
-            frame = make_frame(rows.X)
-            return self._solve(enter_frame(rows, frame), options)
+        framed = enter_frame(rows, make_frame(rows.X))
+        return self._planned(framed, options, folds)
+
+    def _planned(
+        self, rows: FramedRows, options: Options, folds: Sequence[Fold] | None = None
+    ) -> Plan:
+        return plan_fit(self._problem(rows, options), options.seed, self._watch, folds=folds)
 
     def partial_fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> MLNG:
         """Walk one epoch on new rows, from the present metric; the first call is a :meth:`fit`.
@@ -243,7 +261,8 @@ class MLNG(MetricLearner):
         earlier = self.n_iter_, self.loss_curve_
         self._warn_of_small_classes(rows.codes, options.n_neighbors)
         with one_blas_thread():
-            self._keep(self._solve(enter_frame(rows, Frame(*self._frame)), options))
+            framed = enter_frame(rows, Frame(*self._frame))
+            self._keep(self._finish(self._planned(framed, options)))
         self.classes_ = np.union1d(self.classes_, rows.classes.names)
         self.n_iter_ += earlier[0]
         self.loss_curve_ = earlier[1] + self.loss_curve_
@@ -263,17 +282,17 @@ class MLNG(MetricLearner):
         places = np.searchsorted(self.classes_, classes)
         return costs[np.ix_(places, places)]
 
-    def _solve(self, rows: FramedRows, options: Options) -> LinearMaps:
-        """Return the maps learned from rows in a frame, and keep how they came to be."""
-        learned = learn(self._problem(rows, options), options.seed, self._watch)
-        frame = rows.frame
+    def _finish(self, plan: Plan) -> LinearMaps:
+        """Return the maps learned from all rows, and keep how they came to be."""
+        rows: Any = plan.problem.rows
+        learned, frame = plan.learn(), rows.frame
         self._frame = (frame.centre, frame.scale, frame.basis)
         self.init_ = learned.setting["init"]
         self.learning_rate_ = learned.setting["learning_rate"]
         self.regularization_ = learned.setting["regularization"]
         self.settings_ = learned.tried
         self.loss_curve_, self.n_iter_ = learned.losses, max(1, len(learned.losses))
-        return frame.maps(learned.components.astype(rows.X.dtype, copy=False))
+        return as_maps(plan, learned.components)
 
     def _warn_of_small_classes(self, codes: IntArray, n_neighbors: int) -> None:
         self.n_skipped_ = count_infeasible(codes, n_neighbors)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sklearn.utils import check_random_state
 
 from vicinal._threads import one_blas_thread, thread_count
-from vicinal._types import AnyArray
+from vicinal._types import AnyArray, Fold
 from vicinal._validation import (
     check_auto,
     check_choice,
@@ -20,6 +20,7 @@ from vicinal._validation import (
 )
 from vicinal.metric.descent import Progress, enter_frame, make_frame
 from vicinal.metric.gerrymander._options import check_init
+from vicinal.metric.gerrymander._planned import as_maps, cross_fit_plan
 from vicinal.metric.gerrymander._published_variants import PublishedRegressionMLNG
 from vicinal.metric.gerrymander._regression_problem import (
     RegressionOptions,
@@ -27,10 +28,11 @@ from vicinal.metric.gerrymander._regression_problem import (
     standard_targets,
 )
 from vicinal.metric.gerrymander._regularizers import REGULARIZERS, TWO_MAPS
+from vicinal.metric.held_out import CrossFit
 from vicinal.metric.inference import TARGET_SETS
 from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps
-from vicinal.metric.selection import learn
+from vicinal.metric.selection import Plan, plan_fit
 from vicinal.metric.starts import STARTS
 from vicinal.rows import Numbers, Rows, usual_neighbors
 
@@ -197,11 +199,26 @@ class RegressionMLNG(MetricLearner):
 
     def learn(self, rows: Rows) -> LinearMaps:
         """Return the map whose neighbours' mean is right."""
+        with one_blas_thread():  # blocks are small, and the result must not depend on threads
+            return self._finish(self._plan(rows))
+
+    def cross_fit(self, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
+        """Begin a fit whose settings are chosen once, on the given folds."""
+        with one_blas_thread():
+            plan = self._plan(self.note_rows(rows), folds)
+        return cross_fit_plan(plan, self, lambda plan: self._keep(self._finish(plan)))
+
+    def _plan(self, rows: Rows, folds: Sequence[Fold] | None = None) -> Plan:
+        """Return what inner splits choose for the rows."""
         options = self._options(rows)
         standard = replace(rows, target=Numbers(standard_targets(rows.values)))
-        with one_blas_thread():  # blocks are small, and the result must not depend on threads
-            framed = enter_frame(standard, make_frame(rows.X))
-            learned = learn(RegressionProblem(framed, options), options.seed, self._watch)
+        framed = enter_frame(standard, make_frame(rows.X))
+        problem = RegressionProblem(framed, options)
+        return plan_fit(problem, options.seed, self._watch, folds=folds)
+
+    def _finish(self, plan: Plan) -> LinearMaps:
+        """Return the maps learned from all rows, and keep how they came to be."""
+        learned = plan.learn()
         self.init_ = learned.setting["init"]
         self.learning_rate_ = learned.setting["learning_rate"]
         self.regularization_ = learned.setting["regularization"]
@@ -209,7 +226,7 @@ class RegressionMLNG(MetricLearner):
         self.gamma_ = learned.setting["gamma"]
         self.settings_ = learned.tried
         self.loss_curve_, self.n_iter_ = learned.losses, max(1, len(learned.losses))
-        return framed.frame.maps(learned.components.astype(rows.X.dtype, copy=False))
+        return as_maps(plan, learned.components)
 
     def _options(self, rows: Rows) -> RegressionOptions:
         n_rows, width = rows.X.shape

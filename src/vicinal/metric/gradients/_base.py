@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._threads import map_blocks, thread_count
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal._validation import check_components, check_whole
+from vicinal.metric.held_out import CrossFit
 from vicinal.metric.learner import MetricLearner
 from vicinal.metric.maps import LinearMaps
 from vicinal.rows import Classes, Rows, check_transform_input, refuse_distributed
@@ -24,7 +27,7 @@ from ._evaluation import (
     fit_smoother,
     gradients_at,
 )
-from ._fit import GradientFit, fit_rows
+from ._fit import BegunFit, GradientFit, begin_fit
 from ._local import LocalRanking
 from ._options import Options, check_options, check_point_weights, weight_scale
 from ._rows import Span, distinct_rows
@@ -125,12 +128,38 @@ class GradientMetric(MetricLearner):
 
     def learn(self, rows: Rows) -> LinearMaps:
         """Return the map made of the gradients."""
-        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-        targets = self._targets(rows.target, weights)
-        options = self._options(rows.X.shape[1], targets.n_columns)
-        random = check_random_state(self.random_state)
-        self._keep_fit(fit_rows(options, rows.X, targets, weights, random))
+        weights, targets = self._columns(rows)
+        self._keep_fit(self._begin(rows).fit(rows.X, targets, weights))
         return self.maps_
+
+    def cross_fit(self, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
+        """Begin a fit whose smoother is chosen once, on some of all rows."""
+        rows = self.note_rows(rows)
+        begun = self._begin(rows)
+
+        def without(fold: Fold) -> LinearMaps:
+            part, inner = rows.take(fold.train), clone(self)
+            inner.n_features_in_ = self.n_features_in_
+            weights, targets = self._columns(part)
+            inner._keep_fit(begun.fit(part.X, targets, weights, all_rows=False))
+            return inner.maps_
+
+        def finish() -> GradientMetric:
+            weights, targets = self._columns(rows)
+            self._keep_fit(begun.fit(rows.X, targets, weights))
+            return self
+
+        return CrossFit(without, finish)
+
+    def _begin(self, rows: Rows) -> BegunFit:
+        weights, targets = self._columns(rows)
+        options = self._options(rows.X.shape[1], targets.n_columns)
+        return begin_fit(options, rows.X, targets, weights, check_random_state(self.random_state))
+
+    def _columns(self, rows: Rows) -> tuple[FloatArray, Targets]:
+        """Return the weights of rows and the columns f predicts."""
+        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+        return weights, self._targets(rows.target, weights)
 
     def partial_fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> Self:
         """Add evaluation points; the sample stays that of ``fit``, or of the first call.

@@ -97,14 +97,49 @@ class GradientFit:
 Evaluate = Callable[[Smoother, FloatArray | None], tuple[Evaluated, FittedSmoother | None]]
 
 
-def fit_rows(
+@dataclass(frozen=True, eq=False)
+class BegunFit:
+    """A plan made on rows in memory, and the plane it is about; any of the rows may be fitted."""
+
+    plan: FitPlan
+    span: Span | None
+    dtype: str
+
+    def fit(
+        self, X: AnyArray, targets: Targets, weights: FloatArray, *, all_rows: bool = True
+    ) -> GradientFit:
+        """Return the fit of all rows the plan is for, or of some of them."""
+        X, targets, weights = distinct_rows(X, targets, weights)
+        X = X if self.span is None else self.span.enter(X)
+        plan, options = self.plan, self.plan.options
+        if not all_rows:
+            shape = (*X.shape, targets.n_columns)
+            points = _evaluation_rows(
+                options, plan.choice.smoother, shape, np.random.RandomState(0)
+            )
+            plan = replace(plan, points=points, n_rows=len(X))
+        at = slice(None) if plan.points is None else plan.points
+        points, point_weights = X[at], weights[at]
+
+        def evaluate_points(
+            smoother: Smoother, components: FloatArray | None
+        ) -> tuple[Evaluated, FittedSmoother]:
+            fitted = fit_smoother(X, targets, smoother, weights=weights, components=components)
+            how = {"keep": options.keep_gradients, "diagonal": options.kind.diagonal}
+            found = evaluate(points, point_weights, fitted, options.blocks, own=True, **how)[0]
+            return found, fitted
+
+        return replace(follow_plan(plan, evaluate_points), span=self.span, dtype=self.dtype)
+
+
+def begin_fit(
     options: Options,
     X: AnyArray,
     targets: Targets,
     weights: FloatArray,
     random: np.random.RandomState,
-) -> GradientFit:
-    """Fit to rows in memory, (n, d) with weights (n,) of mean 1.
+) -> BegunFit:
+    """Plan a fit to rows in memory, (n, d) with weights (n,) of mean 1.
 
     Fewer rows than features are fitted in the plane they span: nothing is of size d².
     """
@@ -115,18 +150,7 @@ def fit_rows(
     if len(X) <= X.shape[1] and not by_feature and np.ptp(X, axis=0).any():
         span = span_of(X)
         X, options = span.enter(X), replace(options, by_feature=False)
-    plan = plan_fit(options, X, targets, weights, len(X), random)
-    at = slice(None) if plan.points is None else plan.points
-    points, point_weights = X[at], weights[at]
-
-    def evaluate_points(
-        smoother: Smoother, components: FloatArray | None
-    ) -> tuple[Evaluated, FittedSmoother]:
-        fitted = fit_smoother(X, targets, smoother, weights=weights, components=components)
-        how = {"keep": options.keep_gradients, "diagonal": kind.diagonal}
-        return evaluate(points, point_weights, fitted, options.blocks, own=True, **how)[0], fitted
-
-    return replace(follow_plan(plan, evaluate_points), span=span, dtype=dtype)
+    return BegunFit(plan_fit(options, X, targets, weights, len(X), random), span, dtype)
 
 
 def plan_fit(

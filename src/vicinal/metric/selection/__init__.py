@@ -18,7 +18,7 @@ from vicinal.metric.selection._curves import (
     choose_held_out,
 )
 from vicinal.metric.selection._judges import judge_maps, prediction_losses, vote_losses
-from vicinal.metric.selection._learning import Choice, Learned, choose, learn
+from vicinal.metric.selection._learning import Choice, Learned, Plan, choose, learn, plan_fit
 from vicinal.metric.selection._race import (
     CLEARLY,
     Entry,
@@ -38,6 +38,7 @@ __all__ = [
     "Fate",
     "HeldOutChoice",
     "Learned",
+    "Plan",
     "Score",
     "choose",
     "choose_by_votes",
@@ -47,6 +48,7 @@ __all__ = [
     "halve",
     "judge_maps",
     "learn",
+    "plan_fit",
     "prediction_losses",
     "race",
     "vote_losses",

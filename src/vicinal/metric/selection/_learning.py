@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._types import FloatArray
+from vicinal._types import FloatArray, Fold
 from vicinal.metric.descent import Descent, Problem, Progress, Setting, Watch
 from vicinal.metric.selection._race import Entry, Score, halve, race
-from vicinal.rows import FOLDS, Rows, inner_splits
+from vicinal.rows import FOLDS, Rows, inner_folds
 
 # Settings that are averaged with the best at most: each is one more fit.
 MOST_LEVEL = 3
@@ -28,9 +28,13 @@ MOST_LEVEL = 3
 
 @dataclass(eq=False)
 class Trial(Entry[Setting]):
-    """A setting, its descents (one a split), and the score after each epoch it was asked for."""
+    """A setting, its descents (one a split), and the score after each epoch it was asked for.
+
+    ``maps`` are those of the epochs that may yet be chosen, one a split: four epochs at most.
+    """
 
     descents: list[Descent] = field(default_factory=list)
+    maps: dict[int, list[FloatArray]] = field(default_factory=dict)
 
     def run(self, splits: Sequence[tuple[Problem, Rows]], until: int) -> None:
         """Walk to an epoch, scoring the start and after each."""
@@ -41,6 +45,21 @@ class Trial(Entry[Setting]):
                     descent.advance()
                 scores.append(Score(problem.score(descent.components, held), held.weights))
             self.scores.append(Score.pool(scores))
+            self._remember([descent.components for descent in self.descents])
+
+    def _remember(self, maps: list[FloatArray]) -> None:
+        """Keep the maps of the start, of the last two epochs and of the steadiest before them."""
+        last = len(self.scores) - 1
+        self.maps[last] = maps  # every step makes new ones
+        chosen = {0, last, max(0, last - 1), int(np.argmin(self._smooth[:last]))} if last else {0}
+        self.maps = {epoch: kept for epoch, kept in self.maps.items() if epoch in chosen}
+
+    @property
+    def _smooth(self) -> FloatArray:
+        """The mean scores, half of each being that of the epochs beside it."""
+        padded = np.pad(self.means, 1, mode="edge")
+        smooth: FloatArray = np.round((padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4, 12)
+        return smooth
 
     @property
     def means(self) -> list[float]:
@@ -59,8 +78,7 @@ class Trial(Entry[Setting]):
         Maps of neighbouring epochs are nearly one, so that their mean score has less noise: the
         lowest of many single scores is luck in part.
         """
-        padded = np.pad(self.means, 1, mode="edge")
-        smooth = np.round((padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4, 12)
+        smooth = self._smooth
         best = int(np.argmin(smooth))
         # The start is kept unless what follows is better by more than chance.
         is_better = self.scores[0].is_behind(self.scores[best], by=1)
@@ -81,15 +99,17 @@ class Trial(Entry[Setting]):
 
 @dataclass(frozen=True)
 class Choice:
-    """The setting to fit with, the epoch to stop at, and all that was tried, in words.
+    """The setting to fit with, the epoch to stop at (None: the last), and what was tried, in words.
 
     ``level`` are the further settings, with their epochs, that noise does not tell from it.
+    ``maps`` are what the setting, and each of these, had learned on every split by its epoch.
     """
 
     setting: Setting
-    n_epochs: int
+    n_epochs: int | None
     tried: tuple[dict[str, Any], ...] = ()
     level: tuple[tuple[Setting, int], ...] = ()
+    maps: tuple[list[FloatArray], ...] = ()
 
 
 def choose(
@@ -127,22 +147,25 @@ def choose(
     scored = [trial for trial in trials if trial.scores]
     best = min(scored, key=attrgetter("steady"))
     tried = tuple(trial.describe(trial is best) for trial in scored)
-    level = level_with(best, scored) if averages else ()
-    return Choice(best.candidate, best.steady[1], tried, level)
+    others = level_with(best, scored) if averages else []
+    level = tuple((trial.candidate, trial.steady[1]) for trial in others)
+    maps = tuple(trial.maps[trial.steady[1]] for trial in (best, *others))
+    return Choice(best.candidate, best.steady[1], tried, level, maps)
 
 
-def level_with(best: Trial, trials: Sequence[Trial]) -> tuple[tuple[Setting, int], ...]:
-    """Return the settings, and their epochs, that a standard error does not tell from the best.
+def level_with(best: Trial, trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials that a standard error does not tell from the best.
 
     One a start, the better of its rates; no more than MOST_LEVEL, the lowest scores first.
     """
-    lowest, starts, level = best.scores[best.steady[1]], [best.candidate.start], []
+    lowest, starts = best.scores[best.steady[1]], [best.candidate.start]
+    level: list[Trial] = []
     for trial in sorted(trials, key=attrgetter("steady")):
         epoch = trial.steady[1]
         if trial.candidate.start not in starts and not trial.scores[epoch].is_behind(lowest, by=1):
             starts.append(trial.candidate.start)
-            level.append((trial.candidate, epoch))
-    return tuple(level[:MOST_LEVEL])
+            level.append(trial)
+    return level[:MOST_LEVEL]
 
 
 def rungs(n_settings: int, n_epochs: int) -> list[int]:
@@ -161,11 +184,70 @@ class Learned:
     tried: list[dict[str, Any]]
 
 
-def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS) -> Learned:
-    """Choose what was left open on inner splits, then fit all rows.
+@dataclass(frozen=True)
+class Plan:
+    """A problem, what folds of its rows chose for it (none, where nothing was open), and a seed."""
 
-    A true answer of the watch ends the choice with the best setting so far, and the fit after one
-    epoch with it.
+    problem: Problem
+    choice: Choice
+    seed: int
+    watch: Watch
+    folds: Sequence[Fold] = ()
+    stopped: bool = False
+
+    def learn(self) -> Learned:
+        """Fit all rows; where the watch ended the choice, for one epoch."""
+        problem, choice = self.problem, self.choice
+        setting, label = choice.setting, choice.setting.label()
+        others = self._others(problem, FINAL)
+        descent = problem.begin(setting, (self.seed, FINAL))
+        until = descent.n_epochs if choice.n_epochs is None else choice.n_epochs
+        began, stop = time.monotonic(), self.stopped
+        while descent.epoch < until and not descent.is_done:
+            loss = descent.advance()
+            left = (time.monotonic() - began) / descent.epoch * (until - descent.epoch)
+            told = Progress("fit", label, descent.epoch, until, loss, seconds_left=left)
+            stop |= bool(self.watch(told))
+            if stop:
+                break
+        described = setting.describe()
+        tried = list(choice.tried) or [{**described, "n_epochs": until, "chosen": True}]
+        components = problem.mean([descent.components, *others]) if others else descent.components
+        return Learned(components, described, descent.losses, tried)
+
+    def without(self, fold: Fold) -> FloatArray:
+        """Return the map that the same settings lead to from the training part of a fold."""
+        problem = self.problem.on(self.problem.rows.take(fold.train))
+        judged = [number for number, each in enumerate(self.folds) if each is fold]
+        if judged:
+            alone, *others = [maps[judged[0]] for maps in self.choice.maps]
+        else:
+            number = int(fold.test[0])
+            alone = walk(problem, self.choice.setting, self.choice.n_epochs, (self.seed, number))
+            others = self._others(problem, number)
+        return problem.mean([alone, *others]) if others else alone
+
+    def _others(self, problem: Problem, number: int) -> list[FloatArray]:
+        """Return the maps of the settings that are averaged with the chosen one."""
+        seed = self.seed, number
+        return [walk(problem, setting, until, seed) for setting, until in self.choice.level]
+
+
+# What seeds the descent on all rows, beside those of splits, which are few.
+FINAL = 1 << 20
+
+
+def plan_fit(
+    problem: Problem,
+    seed: int,
+    watch: Watch,
+    *,
+    folds: Sequence[Fold] | None = None,
+    most_splits: int = FOLDS,
+) -> Plan:
+    """Choose what was left open on inner splits, or on the folds that are given.
+
+    A true answer of the watch ends the choice with the best setting so far.
     """
     stopped: list[bool] = []
 
@@ -173,32 +255,30 @@ def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS
         stopped.extend([True] * bool(watch(progress)))
         return bool(stopped)
 
-    settings = problem.settings()
-    splits = inner_splits(problem.rows, seed)[:most_splits] if len(settings) > 1 else []
-    parts = [(problem.on(train), held) for train, held in splits]
-    choice = None
-    if parts:
-        choice = choose(parts, settings, seed, watch_all, averages=problem.has_mean)
-    setting = choice.setting if choice else settings[0]
-    others = [walk(problem, each, until, seed) for each, until in (choice.level if choice else ())]
-    descent = problem.begin(setting, (seed, 1 << 20))
-    until = choice.n_epochs if choice else descent.n_epochs
-    began, label = time.monotonic(), setting.label()
-    while descent.epoch < until and not descent.is_done:
-        loss = descent.advance()
-        left = (time.monotonic() - began) / descent.epoch * (until - descent.epoch)
-        if watch_all(Progress("fit", label, descent.epoch, until, loss, seconds_left=left)):
-            break
-    described = setting.describe()
-    alone = {**described, "n_epochs": until, "chosen": True}
-    tried = list(choice.tried) if choice else [alone]
-    components = problem.mean([descent.components, *others]) if others else descent.components
-    return Learned(components, described, descent.losses, tried)
+    rows, settings = problem.rows, problem.settings()
+    if len(settings) > 1:
+        folds = (inner_folds(rows, seed) if folds is None else folds)[:most_splits]
+        held = [(rows.take(fold.train), rows.take(fold.test)) for fold in folds]
+        parts = [(problem.on(train), test) for train, test in held]
+        if parts:
+            choice = choose(parts, settings, seed, watch_all, averages=problem.has_mean)
+            return Plan(problem, choice, seed, watch, folds, bool(stopped))
+    return Plan(problem, Choice(settings[0], None), seed, watch)
 
 
-def walk(problem: Problem, setting: Setting, until: int, seed: int) -> FloatArray:
-    """Return the map that a setting leads to from all rows, after so many epochs."""
-    descent = problem.begin(setting, (seed, 1 << 20))
+def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS) -> Learned:
+    """Choose what was left open on inner splits, then fit all rows.
+
+    A true answer of the watch ends the choice with the best setting so far, and the fit after one
+    epoch with it.
+    """
+    return plan_fit(problem, seed, watch, most_splits=most_splits).learn()
+
+
+def walk(problem: Problem, setting: Setting, until: int | None, seed: Sequence[int]) -> FloatArray:
+    """Return the map that a setting leads to, after so many epochs; None is all."""
+    descent = problem.begin(setting, seed)
+    until = descent.n_epochs if until is None else until
     while descent.epoch < until and not descent.is_done:
         descent.advance()
     return descent.components
