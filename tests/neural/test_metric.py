@@ -17,6 +17,7 @@ from vicinal import KNNClassifier, NeuralMetric, load_model, save_model
 from vicinal.neural._fitting import fit_members  # noqa: F401  (that torch is there)
 from vicinal.neural._members import Members
 from vicinal.rivals import LDA
+from vicinal.rows import Rows, inner_folds, read_target
 
 
 def quick(**settings):
@@ -69,6 +70,23 @@ def test_held_out_votes_of_a_row_do_not_depend_on_its_own_label(settings):
     assert asked.mean() > 0.2
     right = np.mean(votes[asked].argmax(axis=1) == y[asked])
     assert abs(right - 0.5) < 3.5 * 0.5 / np.sqrt(asked.sum())
+
+
+def test_folds_of_somebody_else_are_those_that_members_do_not_see(ring_rows):
+    X, _ = ring_rows
+    y = np.random.default_rng(3).integers(0, 2, 300)  # nothing can be learned
+    rows = Rows(X, read_target(y))
+    folds = inner_folds(rows, 5)[:2]
+    begun = quick(epochs=60).cross_fit(rows, folds)
+    for fold in folds:
+        maps = begun.without(fold)
+        database, queries = maps.database(X[fold.train]), maps.database(X[fold.test])
+        votes = KNNClassifier(5).fit(database, y[fold.train]).score(queries, y[fold.test])
+        assert abs(votes - 0.5) < 3.5 * 0.5 / np.sqrt(len(fold.test))
+    finished = begun.finish()
+    assert finished.transform(X).shape == (300, min(48, 24 * len(finished.members_)))
+    asked = ~np.isnan(finished.held_out_proba_[:, 0])
+    assert asked[np.concatenate([fold.test for fold in folds])].all()
 
 
 def test_the_same_seed_gives_the_same_map_and_leaves_torchs_own_numbers_alone(fitted, ring_rows):

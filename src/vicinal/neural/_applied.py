@@ -96,6 +96,13 @@ class Applied:
         q = width if q is None else min(q, width)
         return replace(self, centre=centre, axes=np.hstack([axes, principal])[:, :q])
 
+    def blind_to(self, f: int, n_folds: int, X: AnyArray, q: int | None) -> Applied:
+        """Return the map by the chosen members that are blind to a fold, turned to axes of X."""
+        chosen = self.chosen[self.chosen % n_folds == f]
+        width = len(chosen) * self.parameters["first"].shape[1]
+        some = replace(self, chosen=chosen, centre=np.zeros(width), axes=np.eye(width))
+        return some.turned(X, q)
+
     def gradients(self, X: AnyArray, rng: np.random.Generator) -> FloatArray:
         """Return the mean square slope (d,) of the map by each standard score over rows.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from vicinal._types import FloatArray, IntArray
+from vicinal._types import FloatArray, Fold, IntArray
 from vicinal.neural._applied import MOST_ROWS, Applied
 from vicinal.neural._encoding import Encoding, make_encoding
 from vicinal.neural._folds import FOLDS_OF_ONE, draw_folds
@@ -70,7 +70,7 @@ class Fitted:
 
 def fit_members(
     rows: Rows, settings: Settings, watch: Callable[[Look], bool], say: Callable[[str], None],
-    start: tuple[Encoding, dict[str, FloatArray]] | None = None,
+    start: tuple[Encoding, dict[str, FloatArray]] | None = None, held: Sequence[Fold] = (),
 ) -> Fitted:  # fmt: skip
     """Return what members learned from rows.
 
@@ -84,11 +84,13 @@ def fit_members(
         Called with a line about what is about to be done.
     start : (Encoding, parameters) or None
         What an earlier fit left, to go on from.
+    held : sequence of Fold
+        At most as many as members are cut by; each is one that members do not see.
     """
     rng = np.random.default_rng(settings.seed)
     E = settings.n_members
     n_folds = FOLDS_OF_ONE if E == 1 else E // 2
-    fold = draw_folds(rows, n_folds, rng)
+    fold = draw_folds(rows, n_folds, rng, held)
     used = 1 if E == 1 else n_folds
     encoding = (
         start[0] if start else make_encoding(rows, fold, used, settings.encoding, settings.seed)

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._types import AnyArray, FloatArray
+from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal.metric import MetricLearner
+from vicinal.metric.held_out import CrossFit
 from vicinal.metric.maps import FunctionMaps, Maps
 from vicinal.neural._applied import Applied
 from vicinal.neural._encoding import Encoding
@@ -201,6 +202,31 @@ class NeuralMetric(MetricLearner):
 
     def learn(self, rows: Rows) -> Maps:
         """Train the members and choose among them."""
+        self._keep_fit(self._fit_members(rows), rows)
+        return self.maps_
+
+    def cross_fit(self, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
+        """Begin a fit whose members are blind to the folds: it is trained once, for all of them."""
+        n_folds = self.n_members // 2 if isinstance(self.n_members, int) else 0
+        if self.module is not None or self.n_members == 1 or len(folds) > n_folds:
+            return super().cross_fit(rows, folds)
+        rows = self.note_rows(rows)
+        fitted = self._fit_members(rows, folds)
+        number = {int(fold.test[0]): f for f, fold in enumerate(folds)}
+
+        def without(fold: Fold) -> Maps:
+            assert fitted.applied is not None
+            f, seen = number[int(fold.test[0])], rows.X[fold.train]
+            return FunctionMaps(fitted.applied.blind_to(f, n_folds, seen, self.n_components))
+
+        def finish() -> NeuralMetric:
+            self._keep_fit(fitted, rows)
+            return self
+
+        return CrossFit(without, finish)
+
+    def _fit_members(self, rows: Rows, held: Sequence[Fold] = ()) -> Fitted:
+        """Train; remove the checkpoint when it is of no more use."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         settings = read_settings(self, seed)
         try:
@@ -211,11 +237,10 @@ class NeuralMetric(MetricLearner):
                 "pip install 'vicinal[torch]'"
             ) from error
         start = self._start(rows) if self.warm_start else None
-        fitted = fit_members(rows, settings, self._watch, self._say, start)
-        self._keep_fit(fitted, rows)
+        fitted = fit_members(rows, settings, self._watch, self._say, start, held)
         if settings.checkpoint is not None:
             settings.checkpoint.unlink(missing_ok=True)
-        return self.maps_
+        return fitted
 
     def _keep_fit(self, fitted: Fitted, rows: Rows) -> None:
         """Keep as plain arrays what the fit left."""
