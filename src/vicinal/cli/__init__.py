@@ -19,6 +19,7 @@ import typer
 from vicinal import __version__
 from vicinal._printable import printable
 from vicinal.cli._bench import bench
+from vicinal.cli._benchmark import benchmark
 from vicinal.cli._compare import compare
 from vicinal.cli._console import on_signals
 from vicinal.cli._datasets import datasets
@@ -63,8 +64,10 @@ app.command("neighbors")(neighbors)
 app.command("predict")(predict)
 app.command("reproduce")(reproduce)
 app.command("transform")(transform)
+app.add_typer(benchmark, name="benchmark")
 app.add_typer(sphere, name="sphere")
-for command in (*app.registered_commands, *sphere.registered_commands):
+groups = (app, benchmark, sphere)
+for command in (each for group in groups for each in group.registered_commands):
     # Paragraphs of one line each, so that the terminal alone breaks them.
     paragraphs = inspect.getdoc(command.callback or _options) or ""
     command.help = re.sub(r"(?<!\n)\n(?!\n)", " ", paragraphs)
