@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -16,7 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 import vicinal
 from vicinal import LDA, Comparison
+from vicinal._types import Dataset
 from vicinal.comparison import _rows
+from vicinal.comparison._plan import boosting_is_cheap
 
 mpl.use("Agg")
 
@@ -216,3 +219,20 @@ def test_a_learner_without_weights_says_so():
     told = {row.method: any("without them" in note for note in row.notes) for row in found.rows}
     assert told["nca"] or told["lda"]
     assert not told["euclidean"]
+
+
+def test_boosting_and_a_linear_model_stand_beside_the_metrics_where_they_are_quick():
+    X, y = load_wine(return_X_y=True)
+    unasked = vicinal.compare(X, y, k=3, n_folds=2)
+    assert {"hgb", "logistic"} <= {row.method for row in unasked.rows}
+    for asked in ({"references": False}, {"methods": ["lda"]}):
+        rows = vicinal.compare(X, y, k=3, n_folds=2, **asked).rows
+        assert not {"hgb", "logistic"} & {row.method for row in rows}
+
+
+def test_boosting_that_would_cost_more_than_the_metrics_waits_to_be_asked():
+    small = Dataset("a", np.zeros((100, 10)), np.zeros(100), "classification", (), ("x", "y"))
+    assert boosting_is_cheap(small)
+    assert not boosting_is_cheap(replace(small, X=np.zeros((40_000, 60))))
+    twelve = replace(small, X=np.zeros((4_000, 60)), classes=tuple("abcdefghijkl"))
+    assert not boosting_is_cheap(twelve)

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from vicinal.published import draw_results, read_results, records_citing
+from vicinal.published import draw_cells, draw_results, read_results, records_citing
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -46,3 +47,20 @@ def test_many_rows_have_several_panels_and_no_record_none():
     assert len(draw_results(records).axes) == -(-len(rows) // 6)
     with pytest.raises(ValueError, match="nothing was measured"):
         draw_results([])
+
+
+def test_a_cell_is_a_dot_of_its_published_and_measured_error(records):
+    (ax,) = draw_cells(records).axes
+    dots = {
+        (round(x, 6), round(y, 6)) for c in ax.collections for x, y in np.asarray(c.get_offsets())
+    }
+    expected = {
+        (round(100 * r["published_error"], 6), round(100 * r["error_mean"], 6)) for r in records
+    }
+    assert dots == expected
+    assert ax.get_xlim() == ax.get_ylim()
+
+
+def test_nothing_measured_is_nothing_to_draw(records):
+    with pytest.raises(ValueError, match="no cell has both"):
+        draw_cells([record | {"error_mean": None} for record in records])

@@ -171,3 +171,9 @@ def test_pages_take_the_records_of_the_works_they_are_about() -> None:
     records = records_of("letter")
     chosen = records_citing(records, ["trivedi2018"])
     assert {str(record["experiment"]).split("_")[0] for record in chosen} == {"trivedi2018"}
+
+
+def test_printed_figures_without_a_measured_one_are_named() -> None:
+    text = results_markdown(records_of("trivedi2014_euclidean_usps_zscore_k3"))
+    assert "167 of 168 printed figures have no measured one" in text
+    assert "MLNG on isolet (k = 3, 7, 11), usps (k = 3, 7, 11)" in text

@@ -21,8 +21,13 @@ def compare(
     methods: cli.Methods = None,
     k: Annotated[str, Option("--k", help="Numbers of neighbours, separated by commas.")] = "3,7",
     references: Annotated[
-        bool, Option("--references", help="Measure boosting, a forest, an SVM and the like too.")
-    ] = False,
+        bool | None,
+        Option(
+            "--references/--no-references",
+            help="Measure a forest, an SVM and the like too; or no model but neighbours.",
+            show_default="boosting and a linear model, where they are quick",
+        ),
+    ] = None,
     protocol: Annotated[
         str, Option(help="Which rows test: auto, official, kfold, repeated, grouped or time.")
     ] = "auto",

@@ -33,7 +33,7 @@ from vicinal.runs import (
 def compare(
     X: Any, y: Any = None, *, methods: str | Iterable[Any] | Mapping[str, Any] | None = None,
     k: int | Iterable[int] = (3, 7), groups: Any = None, task: Task | None = None,
-    references: bool = False, protocol: str = "auto", n_folds: int | None = None,
+    references: bool | None = None, protocol: str = "auto", n_folds: int | None = None,
     n_repeats: int | None = None, scale: str = "zscore", n_components: int | None = None,
     impute: bool = False, limit: int | None = None, score: str | None = None, random_state: int = 0,
     n_jobs: int | None = None, out: str | os.PathLike[str] | bool | None = None,
@@ -56,8 +56,10 @@ def compare(
         Rows of one group stay together in every fold; or the name of a column, or "copies".
     task : "classification" or "regression", optional
         By default what the targets look like.
-    references : bool
-        Measure models that ask no neighbours too: boosting, a forest, an SVM, a linear model.
+    references : bool, optional
+        Measure models that ask no neighbours too: boosting, a forest, an SVM, a linear model. By
+        default boosting and a linear model, where no methods are named and they cost less than
+        the metrics.
     protocol : {"auto", "official", "kfold", "repeated", "grouped", "time"}
         Which rows test; "auto" is the data set's own: by groups where there are any, by time where
         the rows come in the order of a date and their targets follow one another.

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from vicinal.comparison._rows import FoldKeeper
 
 N_FOLDS, N_REPEATS = 5, 10
+# Values a round of boosting may read, so that a hundred rounds are a few seconds of a core: what
+# the dearer of the metrics compared by default take.
+CHEAP_VALUES = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Question:
     n_folds: int | None = None
     n_repeats: int | None = None
     seed: int = 0
-    references: bool = False
+    references: bool | None = None
     score: str | None = None
 
 
@@ -159,12 +162,24 @@ def plan_comparison(
     ks = check_ks(question.ks, min(len(fold.train) for fold in folds))
     keeper.get(setting, 0)  # what the preparation refuses, it refuses here
     named = None if question.methods is None else [(own or {}).get(m, m) for m in question.methods]
-    chosen = choose_methods(named, dataset.task, references=question.references)
+    unasked = named is None and question.references is None and boosting_is_cheap(dataset)
+    chosen = choose_methods(
+        named, dataset.task, references=bool(question.references), unasked=unasked
+    )
     facts = _facts(dataset)
     if n_judged < len(folds):
         more = phrase_judged(setting.protocol, len(folds), len(folds[0].test), dataset.task)
         facts = replace(facts, notes=(*facts.notes, more))
     return Plan(setting, chosen, ks, n_judged, facts, loss)
+
+
+def boosting_is_cheap(dataset: Dataset) -> bool:
+    """Return whether boosted trees take no longer than a metric is learned in.
+
+    They read every value once a tree, and grow a tree a class.
+    """
+    n_trees = len(dataset.classes) if len(dataset.classes) > 2 else 1
+    return dataset.X.shape[0] * dataset.X.shape[1] * n_trees <= CHEAP_VALUES
 
 
 def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class Method:
         "package.module:Class" of the learner that is the argument ``estimator`` of this one.
     reference : bool
         Whether it is a model of its own that asks no neighbours.
+    unasked : bool
+        Whether such a model stands beside the metrics where it costs less than they do.
     estimator : estimator or None
         A learner of the user's own instead of a factory; it is cloned, never changed.
     citation : str
@@ -56,6 +58,7 @@ class Method:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     wraps: str | None = None
     reference: bool = False
+    unasked: bool = False
     estimator: Any = None
     citation: str = ""
 
@@ -72,10 +75,12 @@ def _metric(
     return Method(name, title, path, tasks, k, default, citation=citation, **more)
 
 
-def _reference(name: str, title: str, path: str, kinds: tuple[str, str]) -> Method:
+def _reference(
+    name: str, title: str, path: str, kinds: tuple[str, str], *, unasked: bool = False
+) -> Method:
     """A model of scikit-learn, whose class ends otherwise for classes and for numbers."""
     factory = {task: path + kind for task, kind in zip(BOTH, kinds, strict=True)}
-    return Method(name, title, factory, BOTH, reference=True)
+    return Method(name, title, factory, BOTH, reference=True, unasked=unasked)
 
 
 METHODS = (
@@ -129,16 +134,18 @@ METHODS = (
     _metric("covariance", "covariance", "vicinal.rivals:Covariance", "mahalanobis1936", tasks=BOTH),
     _metric("neural", "neural map", "vicinal.neural:NeuralMetric", "ye2025", tasks=BOTH),
     _metric("mlkr", "MLKR", "vicinal.rivals:MLKR", "weinberger2007", tasks=NUMBERS),
-    _reference("hgb", "gradient boosting", "sklearn.ensemble:HistGradientBoosting", MODELS),
+    _reference(
+        "hgb", "gradient boosting", "sklearn.ensemble:HistGradientBoosting", MODELS, unasked=True
+    ),
     _reference("forest", "random forest", "sklearn.ensemble:RandomForest", MODELS),
     _reference("svm", "SVM", "sklearn.svm:SV", ("C", "R")),
     Method(
         "logistic", "logistic regression", "sklearn.linear_model:LogisticRegression",
-        parameters={"max_iter": 1000}, reference=True,
+        parameters={"max_iter": 1000}, reference=True, unasked=True,
     ),
     Method(
         "linear", "linear regression", "sklearn.linear_model:LinearRegression", NUMBERS,
-        reference=True,
+        reference=True, unasked=True,
     ),
     Method(
         "gp", "Gaussian process", "vicinal.methods._gaussian_process:GaussianProcess", NUMBERS,
@@ -192,11 +199,12 @@ def choose_methods(
     task: Task,
     *,
     references: bool = False,
+    unasked: bool = False,
 ) -> tuple[Method, ...]:
     """Return the methods asked for (None: the default ones) after the Euclidean distance.
 
     ``references`` adds the references that are made for the task, but for those too slow to be
-    a default.
+    a default; ``unasked`` only those that stand beside the metrics unasked.
 
     Raises
     ------
@@ -212,7 +220,7 @@ def choose_methods(
     if unfit:
         fit = ", ".join(method.name for method in list_methods(task))
         raise ValueError(f"{', '.join(unfit)}: not made for {task}. Methods that are: {fit}.")
-    more = [method for method in defaults if references and method.reference]
+    more = [m for m in defaults if m.reference and (references or (unasked and m.unasked))]
     return tuple(
         {method.name: method for method in (get_method(EUCLIDEAN), *chosen, *more)}.values()
     )

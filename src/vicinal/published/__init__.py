@@ -14,7 +14,7 @@
 ``_outcomes``       published beside measured: the difference, within the spread or not
 ``_page``           the results page (``_sections``: two ways to show a table; ``_figures``: how a
                     figure is written)
-``_charts``         the same as bars
+``_charts``         the same as bars, or a dot a cell
 ``_check``          cells of records, drawn at random, measured again: do they still hold?
 ==================  ============================================================================
 
@@ -26,7 +26,7 @@ from vicinal._lazy import lazy_names
 __getattr__, __all__ = lazy_names(
     __name__,
     {
-        "vicinal.published._charts": "draw_results",
+        "vicinal.published._charts": "draw_cells draw_results",
         "vicinal.published._check": "check_records draw_folds",
         "vicinal.published._experiments": "Experiment",
         "vicinal.published._figures": "figure measured_figure published_figure signed",

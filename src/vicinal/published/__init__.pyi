@@ -1,3 +1,4 @@
+from vicinal.published._charts import draw_cells as draw_cells
 from vicinal.published._charts import draw_results as draw_results
 from vicinal.published._check import check_records as check_records
 from vicinal.published._check import draw_folds as draw_folds

@@ -1,4 +1,4 @@
-"""Published tables as bar charts: a group of bars a row, a colour a method."""
+"""Published tables as pictures: bars, a colour a method; or published against measured, dots."""
 
 from __future__ import annotations
 
@@ -52,6 +52,58 @@ def draw_results(records: Sequence[Record]) -> Figure:
         _draw(ax, bars, columns)
         ax.set(title=title, ylabel="nMSE" if unit == "nmse" else "error (%)")
     return figure
+
+
+def draw_cells(records: Sequence[Record]) -> Figure:
+    """Draw a dot a cell, published error across and measured error up: below the line is better.
+
+    Panels by the unit of the error, colours by method, both axes logarithmic. Cells that print no
+    error, or where none was measured, have no dot.
+
+    Raises
+    ------
+    ValueError
+        Where there is no dot to draw.
+    """
+    from matplotlib.figure import Figure
+
+    measured = {r["experiment"]: r for r in records if r["error_mean"]}
+    panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for table in published_tables():
+        for experiment in table.experiments:
+            record = measured.get(experiment.name)
+            if record is not None and record["published_error"]:
+                label, factor = ("nMSE", 1) if table.unit == "nmse" else ("error (%)", 100)
+                dot = factor * record["published_error"], factor * record["error_mean"]
+                dots = panels.setdefault(label, {})
+                dots.setdefault(column_title(experiment), []).append(dot)
+    if not panels:
+        raise ValueError("no cell has both a published and a measured error.")
+    figure = Figure(figsize=(5.2 * len(panels), 4.8), layout="constrained")
+    for ax, (label, dots) in zip(figure.subplots(ncols=len(panels), squeeze=False)[0],
+                                 panels.items(), strict=True):  # fmt: skip
+        _draw_dots(ax, dots)
+        ax.set(xlabel=f"published {label}", ylabel=f"measured {label}")
+    return figure
+
+
+def _draw_dots(ax: Axes, dots: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+
+    values = [value for some in dots.values() for dot in some for value in dot]
+    ends = min(values) / 1.2, max(values) * 1.2
+    ax.plot(ends, ends, "black", linewidth=0.8, label="_equal")
+    for number, (title, some) in enumerate(dots.items()):
+        across, up = zip(*some, strict=True)
+        marker, colour = "osD^v"[number // 10 % 5], f"C{number % 10}"
+        ax.scatter(across, up, 18, colour, marker=marker, label=title, alpha=0.75, linewidths=0)
+    ax.set(xscale="log", yscale="log", xlim=ends, ylim=ends, aspect="equal")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(ScalarFormatter())
+        axis.set_minor_formatter(NullFormatter())
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(fontsize="small", frameon=False, loc="upper left")
 
 
 def _row(experiment: Experiment) -> str:

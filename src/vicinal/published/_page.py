@@ -10,7 +10,7 @@ from typing import Any
 from vicinal.published._experiments import Experiment
 from vicinal.published._figures import method_title
 from vicinal.published._sections import lines_section, matrix_section
-from vicinal.published._tables import published_experiments, published_tables
+from vicinal.published._tables import Table, published_experiments, published_tables
 
 Record = Mapping[str, Any]
 SECTIONS = {"lines": lines_section, "columns": matrix_section}
@@ -53,8 +53,29 @@ def results_markdown(records: Iterable[Record]) -> str:
         pairs = [(e, measured[e.name]) for e in table.experiments if e.name in measured]
         if pairs:
             sections.append(SECTIONS[table.layout](table, pairs))
+            sections.extend(_without_twin(table, measured))
             told += [experiment for experiment, _ in pairs]
     return "\n\n".join([*sections, _doubts(told)]) + "\n"
+
+
+def _without_twin(table: Table, measured: Mapping[str, Record]) -> list[str]:
+    """Say which printed figures of a table have no measured one beside them."""
+    printed = [e for e in table.experiments if e.error is not None and not e.variant]
+    missing = [e for e in printed if e.name not in measured]
+    if not missing:
+        return []
+    places: dict[str, dict[str, list[str]]] = {}
+    for experiment in missing:
+        by_set = places.setdefault(method_title(experiment.method), {})
+        by_set.setdefault(experiment.dataset, []).append(str(experiment.k))
+    told = "; ".join(
+        f"{method} on " + ", ".join(f"{name} (k = {', '.join(ks)})" for name, ks in by_set.items())
+        for method, by_set in places.items()
+    )
+    return [
+        f"{len(missing)} of {len(printed)} printed figures have no measured one beside them, for "
+        f"the time fits take; `vicinal reproduce {table.name}` measures them. They are: {told}."
+    ]
 
 
 def _doubts(experiments: Sequence[Experiment]) -> str:
