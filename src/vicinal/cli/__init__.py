@@ -26,6 +26,7 @@ from vicinal.cli._datasets import datasets
 from vicinal.cli._fit import fit
 from vicinal.cli._info import info
 from vicinal.cli._neighbors import neighbors
+from vicinal.cli._neural import neural
 from vicinal.cli._predict import predict
 from vicinal.cli._reproduce import reproduce
 from vicinal.cli._sphere import sphere
@@ -65,8 +66,9 @@ app.command("predict")(predict)
 app.command("reproduce")(reproduce)
 app.command("transform")(transform)
 app.add_typer(benchmark, name="benchmark")
+app.add_typer(neural, name="neural")
 app.add_typer(sphere, name="sphere")
-groups = (app, benchmark, sphere)
+groups = (app, benchmark, neural, sphere)
 for command in (each for group in groups for each in group.registered_commands):
     # Paragraphs of one line each, so that the terminal alone breaks them.
     paragraphs = inspect.getdoc(command.callback or _options) or ""
