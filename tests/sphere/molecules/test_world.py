@@ -12,7 +12,6 @@ import torch
 from tests.sphere.worlds.helpers import HELPERS
 
 from vicinal.sphere.molecules import (
-    RIVALS,
     Molecules,
     MoleculeSetting,
     MoleculeWorld,
@@ -23,7 +22,13 @@ from vicinal.sphere.molecules import (
     split_fold,
 )
 from vicinal.sphere.molecules._composition import Composition
-from vicinal.sphere.molecules._rivals import bag_of_bonds, coulomb_eigenvalues
+from vicinal.sphere.molecules._coulomb import (
+    GaussianOrders,
+    coulomb_matrices,
+    orders_of,
+    sorted_rows,
+)
+from vicinal.sphere.molecules._rivals import KERNELS, bag_of_bonds, coulomb_eigenvalues
 from vicinal.sphere.worlds import find_networks, run_world
 
 needs_qm7 = pytest.mark.skipif(
@@ -144,7 +149,7 @@ def test_coulomb_descriptions_of_a_pair_are_what_the_formulas_say():
 def test_descriptions_do_not_depend_on_numbering(real_molecules):
     order = np.random.default_rng(0).permutation(real_molecules.charges.shape[1])
     moved = Molecules(real_molecules.positions[:, order], real_molecules.charges[:, order])
-    for describe in (coulomb_eigenvalues, bag_of_bonds):
+    for describe in (coulomb_eigenvalues, bag_of_bonds, lambda of: orders_of(of, False)[0]):
         np.testing.assert_allclose(describe(moved), describe(real_molecules), atol=1e-9)
 
 
@@ -159,11 +164,36 @@ def test_rivals_learn_more_from_bonds_than_from_eigenvalues():
 
 
 @needs_qm7
+def test_perceptrons_learn_from_sorted_matrices():
+    data, folds = load_qm7()
+    (sorted_once,) = run_rivals(["mlp-sorted"], data, folds[1][:300], folds[0][:200], 0, 0)
+    rest = data.energies[folds[0][:200]]
+    assert sorted_once.mae < 30 < rest.std()
+
+
+@needs_qm7
+def test_rows_of_a_coulomb_matrix_are_sorted_by_their_lengths(real_molecules):
+    matrices = coulomb_matrices(real_molecules)[:5]
+    n = matrices.shape[1]
+    for matrix, entries in zip(matrices, sorted_rows(matrices), strict=True):
+        order = sorted(range(n), key=lambda i: (-np.linalg.norm(matrix[i]), i))
+        expected = [matrix[order[i], order[j]] for i in range(n) for j in range(i, n)]
+        np.testing.assert_allclose(entries, expected)
+
+
+def test_a_kernel_over_orders_is_the_mean_over_their_pairs():
+    orders = np.random.default_rng(0).normal(size=(2, 4, 3))
+    kernel = GaussianOrders(orders).kernel(np.arange(2), np.arange(2, 4), 2.0)
+    gaps = orders[:, None, :2, None] - orders[None, :, None, 2:]
+    np.testing.assert_allclose(kernel, np.exp(-(gaps**2).sum(-1) / 8).mean((0, 1)))
+
+
+@needs_qm7
 def test_fchl19_is_a_kernel_that_no_rotation_changes(real_molecules):
     pytest.importorskip("qmllib")
     few = real_molecules.rows(slice(0, 6))
     turned = Molecules(few.positions[..., [1, 2, 0]], few.charges)  # a third of a turn
-    plain, other = (RIVALS["fchl19"](of) for of in (few, turned))
+    plain, other = (KERNELS["fchl19"](of) for of in (few, turned))
     first, second = np.arange(2), np.arange(2, 6)
     kernel = plain.kernel(first, second, 4.0)
     assert kernel.shape == (2, 4)

@@ -20,8 +20,9 @@ from vicinal.metric.starts._discriminant import (
 
 # How within-class scatter is shrunk: the least expected error for Gaussian rows.
 SHRINKAGE = "oas"
-# Rows ReliefF averages over: its weights are then sure to a few hundredths.
-RELIEF_ROWS = 500
+# Rows ReliefF averages over, as many as a gradient metric is chosen on: of hundreds of columns that
+# do not matter each keeps some weight by chance, which falls with the root of this number.
+RELIEF_ROWS = 2000
 STARTS = ("identity", "standardised", "whitening", "pca", "lda", "dann", "relieff")
 
 

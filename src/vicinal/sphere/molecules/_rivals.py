@@ -1,4 +1,4 @@
-"""Rivals without a network: kernel ridge regression on descriptions of molecules."""
+"""Rivals: kernel ridge regression on descriptions of molecules, and perceptrons on matrices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from scipy.spatial.distance import cdist
 from vicinal import __version__
 from vicinal._types import FloatArray, IntArray
 from vicinal.sphere.molecules._composition import Composition
-from vicinal.sphere.molecules._molecules import BOHR, ELEMENTS, Molecules
+from vicinal.sphere.molecules._coulomb import (
+    GaussianOrders,
+    Perceptron,
+    coulomb_matrices,
+    orders_of,
+)
+from vicinal.sphere.molecules._molecules import ELEMENTS, Molecules
 from vicinal.sphere.molecules._sources import Energies
 
 CHOOSING = 1500  # molecules to choose the kernel's width and the ridge by, two thirds to fit
@@ -101,18 +107,15 @@ class RivalOutcome:
 
 
 def coulomb_eigenvalues(molecules: Molecules) -> FloatArray:
-    """Return the eigenvalues of the Coulomb matrices, descending by size, (n, N) [rupp2012].
-
-    C_ii = ½ z_i^2.4 and C_ij = z_i z_j / r_ij, in atomic units.
-    """
-    values = np.linalg.eigvalsh(_coulomb_matrices(molecules))
+    """Return the eigenvalues of the Coulomb matrices, descending by size, (n, N) [rupp2012]."""
+    values = np.linalg.eigvalsh(coulomb_matrices(molecules))
     order = np.argsort(-np.abs(values), axis=1)
     return np.take_along_axis(values, order, axis=1)
 
 
 def bag_of_bonds(molecules: Molecules) -> FloatArray:
     """Return the entries of the Coulomb matrices by pair of elements, sorted [hansen2015]."""
-    matrices = _coulomb_matrices(molecules)
+    matrices = coulomb_matrices(molecules)
     charges = molecules.charges
     pairs = np.triu(np.ones(matrices.shape[1:], bool), 1)
     bags = [_bag(np.where(charges == of, matrices.diagonal(0, 1, 2), 0)) for of in ELEMENTS]
@@ -127,16 +130,6 @@ def _bag(values: FloatArray) -> FloatArray:
     """Sort values descending and leave out columns where no molecule has any."""
     ordered = -np.sort(-values, axis=1)
     return ordered[:, : int((ordered > 0).any(axis=0).sum())]
-
-
-def _coulomb_matrices(molecules: Molecules) -> FloatArray:
-    charges = molecules.charges.astype(float)
-    gaps = molecules.distances() / BOHR
-    places = np.arange(charges.shape[1])
-    gaps[:, places, places] = 1.0
-    matrices: FloatArray = charges[:, :, None] * charges[:, None] / gaps
-    matrices[:, places, places] = 0.5 * charges**2.4
-    return matrices
 
 
 def _describe_eigenvalues(molecules: Molecules) -> Describe:
@@ -162,11 +155,16 @@ def _describe_fchl19(molecules: Molecules) -> Describe:
     return Environments(np.stack(rows), atoms)
 
 
-RIVALS: dict[str, Callable[[Molecules], Describe]] = {
+KERNELS: dict[str, Callable[[Molecules], Describe]] = {
     "eigenvalues": _describe_eigenvalues,
     "bag-of-bonds": _describe_bonds,
+    "rbf-sorted": lambda molecules: GaussianOrders(orders_of(molecules, random=False)),
+    "rbf-random": lambda molecules: GaussianOrders(orders_of(molecules, random=True)),
     "fchl19": _describe_fchl19,
 }
+# Perceptrons, and whether their matrices are sorted at random.
+PERCEPTRONS = {"mlp-sorted": False, "mlp-random": True}
+RIVALS = (*KERNELS, *PERCEPTRONS)
 
 
 def run_rivals(
@@ -178,7 +176,7 @@ def run_rivals(
     seed: int,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[RivalOutcome]:
-    """Fit kernel ridge regressions to some rows and test them on others.
+    """Fit rivals to some rows and test them on others.
 
     The composition is fitted first, as for networks. Width and ridge are chosen on a part of the
     training molecules. Memory is the kernel's, 8 n² bytes: 0.3 GB of all training molecules.
@@ -195,8 +193,12 @@ def run_rivals(
     for name in names:
         say(f"{name} on fold {fold}")
         began = time.process_time()
-        described = RIVALS[name](data.molecules)
-        errors = _fit(described, rest, rows, testing) - rest[testing]
+        if name in KERNELS:
+            predictions = _fit(KERNELS[name](data.molecules), rest, rows, testing)
+        else:
+            orders = orders_of(data.molecules, PERCEPTRONS[name])
+            predictions = Perceptron(orders, seed).predict(rest, rows, testing)
+        errors = predictions - rest[testing]
         outcomes.append(
             RivalOutcome(
                 name,
