@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 
@@ -150,6 +151,33 @@ def test_a_file_gives_the_same_places(fitted, ring_rows, tmp_path):
     assert_array_equal(loaded.transform(X), fitted.transform(X))
     assert_array_equal(loaded.held_out_proba_, fitted.held_out_proba_)
     assert loaded.temperature_ == fitted.temperature_
+
+
+def spoil(metric, change):
+    spoilt = copy.deepcopy(metric)
+    change(spoilt)
+    return spoilt
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m.parameters_["up"].fill(np.nan), "up are not finite"),
+        (lambda m: m.parameters_.pop("bias"), "do not have the parameters"),
+        (lambda m: m.parameters_.update(down=np.zeros((4, 24, 3))), "down are of shape"),
+        (lambda m: m.parameters_["last.running_var"].fill(-1), "below zero"),
+        (lambda m: m.encoding_["column"].fill(7), "not one of its features"),
+        (lambda m: m.encoding_["slope"].fill(np.inf), "slope are not finite"),
+        (lambda m: m.encoding_.pop("waves"), "parts of one"),
+        (lambda m: setattr(m, "members_", np.array([4])), "none of its members"),
+        (lambda m: setattr(m, "axes_", m.axes_[:-1]), "axes are of shape"),
+        (lambda m: setattr(m, "centre_", [0.0]), "centre are no array"),
+    ],
+)
+def test_a_file_whose_parts_do_not_fit_is_refused(change, message, fitted, tmp_path):
+    save_model(spoil(fitted, change), tmp_path / "spoilt.vicinal")
+    with pytest.raises(ValueError, match=message):
+        load_model(tmp_path / "spoilt.vicinal")
 
 
 WITHOUT_TORCH = """
