@@ -2,7 +2,8 @@
 
 ``<!-- results trivedi2014 -->`` becomes the tables of the records that cite one of the works
 named, or stand in one of the tables named; ``<!-- cells trivedi2014 -->`` a picture of them, a
-dot a cell.
+dot a cell. ``<!-- trainings sphere -->`` becomes the tables of networks, from the records in
+``results/sphere``.
 """
 
 from __future__ import annotations
@@ -12,17 +13,24 @@ import re
 from pathlib import Path
 from typing import Any
 
-MARK = re.compile(r"<!-- (results|cells) ([\w ]+) -->")
+MARK = re.compile(r"<!-- (results|cells|trainings) ([\w ]+) -->")
 
 
 def fill(app: Any, docname: str, source: list[str]) -> None:
-    from vicinal.published import read_results, records_citing, results_markdown
+    from vicinal.published import (
+        read_results,
+        records_citing,
+        results_markdown,
+        trainings_markdown,
+    )
 
     if not MARK.search(source[0]):
         return
     known = read_results(Path(app.srcdir) / "results")
 
     def replace(mark: re.Match[str]) -> str:
+        if mark[1] == "trainings":
+            return trainings_markdown(read_results(Path(app.srcdir) / "results" / mark[2]))
         records = records_citing(known, mark[2].split())
         if mark[1] == "results":
             return results_markdown(records)

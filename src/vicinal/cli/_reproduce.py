@@ -73,7 +73,7 @@ def reproduce(
 
     Example: vicinal reproduce mlng:letter:k3 --quick
     """
-    from vicinal.published import select_experiments
+    from vicinal.published import is_of_sphere, select_experiments
 
     if check is not None:
         _check(names or ["all"], check, records, seed, jobs)
@@ -87,6 +87,12 @@ def reproduce(
     cli.check_output(plot, "--plot")
     if plot is not None and plot.suffix not in PICTURES:
         raise ValueError(f"--plot draws {', '.join(PICTURES)}, got {plot.name!r}.")
+    networks = [name for name in names or () if is_of_sphere(name)]
+    if networks:
+        if len(networks) < len(names or ()):
+            raise ValueError("networks on the sphere are trained by a command of their own.")
+        _train(networks, out, show, json)
+        return
     chosen = select_experiments(names or ["all"], None if k is None else cli.split_numbers(k))
     if show:
         _list(chosen, json)
@@ -96,6 +102,31 @@ def reproduce(
     _write(outcomes, json, page, plot)
     if not all(outcome.complete for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _train(names: Sequence[str], out: Path, show: bool, json: Path | None) -> None:
+    """Train published networks again, or list them."""
+    from vicinal.published import select_trainings, train_again
+
+    tables = select_trainings(names)
+    if show:
+        for table in tables:
+            for row in table.rows:
+                printed = ", ".join(
+                    f"{column} {value:g}"
+                    for column, value in zip(table.columns, row.published, strict=False)
+                )
+                cli.say(f"sphere:{table.name}:{row.name}  {printed or 'no figure'}", err=False)
+        return
+    from vicinal.cli._console import make_console
+    from vicinal.cli._sphere_train import TrainingDisplay, helpers
+
+    with TrainingDisplay(make_console(stderr=True), lambda error: f"{error:.4g}") as display:
+        figures = train_again(tables, out / "sphere", helpers(), listener=display, say=display.say)
+    for figure in figures:
+        printed = "" if figure["published"] is None else f"published {figure['published']:g}, "
+        cli.say(f"{figure['experiment']}: {printed}measured {figure['measured']:.2f}", err=False)
+    cli.write_json(json, {"version": __version__, "records": figures})
 
 
 def _check(names: Sequence[str], n_folds: int, place: Path, seed: int | None, jobs: int) -> None:

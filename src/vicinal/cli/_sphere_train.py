@@ -100,11 +100,10 @@ def _run(
     *,
     fresh: bool,
 ) -> tuple[Outcome, Path] | None:
-    from vicinal.losses import make_objective
     from vicinal.scale.processes import process_group, wait_for_all
 
     folder = out or RUNS / setting.folder_name()
-    run = partial(run_world, world, setting, folder, helpers=Helpers(make_objective, _learner))
+    run = partial(run_world, world, setting, folder, helpers=helpers())
     with process_group() as rank:
         if rank:
             wait_for_all()
@@ -113,6 +112,13 @@ def _run(
         with training_run(setting, folder, console, partial(world.tell, setting), fresh) as display:
             wait_for_all()  # until the folder is there, and emptied where that was asked
             return run(listener=display, say=display.say), folder
+
+
+def helpers() -> Helpers:
+    """Return the losses and learners that worlds are given."""
+    from vicinal.losses import make_objective
+
+    return Helpers(make_objective, _learner)
 
 
 def _learner(name: str, seed: int) -> Any:

@@ -15,6 +15,7 @@
 ``_page``           the results page (``_sections``: two ways to show a table; ``_figures``: how a
                     figure is written)
 ``_charts``         the same as bars, or a dot a cell
+``_trainings``      tables of networks on the sphere, whose cells are trainings of worlds
 ``_check``          cells of records, drawn at random, measured again: do they still hold?
 ==================  ============================================================================
 
@@ -35,5 +36,7 @@ __getattr__, __all__ = lazy_names(
         "vicinal.published._reproduce": "check_data reproduce",
         "vicinal.published._tables": "Table published_experiments published_tables "
         "select_experiments",
+        "vicinal.published._trainings": "is_of_sphere published_trainings select_trainings "
+        "train_again trainings_markdown",
     },
 )

@@ -19,3 +19,8 @@ from vicinal.published._tables import Table as Table
 from vicinal.published._tables import published_experiments as published_experiments
 from vicinal.published._tables import published_tables as published_tables
 from vicinal.published._tables import select_experiments as select_experiments
+from vicinal.published._trainings import is_of_sphere as is_of_sphere
+from vicinal.published._trainings import published_trainings as published_trainings
+from vicinal.published._trainings import select_trainings as select_trainings
+from vicinal.published._trainings import train_again as train_again
+from vicinal.published._trainings import trainings_markdown as trainings_markdown
