@@ -75,15 +75,15 @@ def train(
         raise ValueError("--losses names nothing.")
     budget = Budget(rows, epochs, batch, rate, seed)
     console, path = make_console(stderr=True), out or RUNS / f"neural-{Path(source).name}"
-    asked = {"version": __version__, "source": source, "ks": list(ks), **asdict(budget)}
+    settings = {"version": __version__, "source": source, "ks": list(ks), **asdict(budget)}
     parts = read_parts(source, rows, seed)
-    with explain_stop(console, path), RunFolder(path, asked, fresh=fresh) as run:
+    with explain_stop(console, path), RunFolder(path, settings, fresh=fresh) as run:
         for loss in names:
             if not run.measured(loss):
                 run.add([outcome_record(_train(loss, parts, budget, ks, path, console))])
         outcomes = [read_outcome(run.known[loss]) for loss in names]
     make_console().print(_table(source, outcomes))
-    content = {**asked, "outcomes": [asdict(outcome) for outcome in outcomes]}
+    content = {**settings, "outcomes": [asdict(outcome) for outcome in outcomes]}
     for file in (path / "results.json", json):
         cli.write_json(file, content)
 
@@ -95,14 +95,14 @@ def _train(
 
     file = path / f"{loss.replace(':', '-').replace(',', '-')}.checkpoint"
 
-    def told(step: Any) -> None:
+    def report(step: Any) -> None:
         if step.finished is not None:
             console.print(
                 f"{loss}: epoch {step.epoch + 1} of {step.n_epochs}, loss {step.finished.loss:.4f}",
                 markup=False, highlight=False,
             )  # fmt: skip
 
-    outcome = train_with(loss, *parts, budget, ks=ks, checkpoint=file, listener=told)
+    outcome = train_with(loss, *parts, budget, ks=ks, checkpoint=file, listener=report)
     file.unlink(missing_ok=True)
     return outcome
 

@@ -56,7 +56,7 @@ class Applied:
         for start in range(0, len(X), BLOCK):
             rows = slice(start, start + BLOCK)
             entries = self.encoding.entries(self.encoding.standard(X[rows]))
-            yield rows, _places(members, self._seen(entries))[0]
+            yield rows, _places(members, self._inputs(entries))[0]
 
     def _members(self) -> Parameters:
         """Return the chosen members' parameters as float64, in which blocks change no digit."""
@@ -69,7 +69,7 @@ class Applied:
         }
         return {name: each[self.chosen].astype(np.float64) for name, each in by_member.items()}
 
-    def _seen(self, entries: FloatArray) -> FloatArray:
+    def _inputs(self, entries: FloatArray) -> FloatArray:
         """Return the entries (C, D, n) that each chosen member sees, or (1, D, n) of all."""
         return entries if len(entries) == 1 else entries[self.chosen % len(entries)]
 
@@ -115,7 +115,7 @@ class Applied:
         for start in range(0, len(X), BLOCK):
             z = self.encoding.standard(X[start : start + BLOCK])
             entries = self.encoding.entries(z)
-            _, hidden = _places(members, self._seen(entries))
+            _, hidden = _places(members, self._inputs(entries))
             signs = rng.choice([-1.0, 1.0], (self.axes.shape[1], len(z)))
             C = len(self.chosen)
             back = (self.axes @ signs).reshape(C, -1, len(z)) / np.sqrt(C)

@@ -119,10 +119,10 @@ def make_encoding(
         pieces = [[plain, *(_waves(j) for j in columns)]]
     else:
         n_bins = min(MOST_BINS, MOST_IN_ALL // max(1, len(columns)))
-        asked: list[int | None] = list(range(n_folds)) if kind == "tree" else [None]
+        left_out: list[int | None] = list(range(n_folds)) if kind == "tree" else [None]
         pieces = [
             [plain, *(_bins(j, edges) for j, edges in _edges(z, columns, part, keep, n_bins, kind))]
-            for keep in (np.ones(len(z), bool) if f is None else of_fold != f for f in asked)
+            for keep in (np.ones(len(z), bool) if f is None else of_fold != f for f in left_out)
         ]
     sides = _side_by_side([np.concatenate(each, axis=1) for each in pieces])
     return Encoding(centre, scale, *sides, waves=kind == "periodic")

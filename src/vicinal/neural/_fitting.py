@@ -265,9 +265,9 @@ def _check_memory(
         f"{n:,} rows of {d:,} columns as {encoding.n_entries:,} entries, "
         f"{plan.n_steps:,} steps of {plan.batch_size} rows, about {needed / 1e6:,.0f} MB"
     )
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > there:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > memory:
         raise ValueError(
-            f"this fit needs about {needed / 1e9:,.1f} GB and the machine has {there / 1e9:,.1f}; "
+            f"this fit needs about {needed / 1e9:,.1f} GB and the machine has {memory / 1e9:,.1f}; "
             "take fewer columns, a smaller batch_size, or encoding=None."
         )

@@ -55,12 +55,12 @@ class Members(nn.Module):
         halves = [self.first[: self.whole], self.first[self.whole :]]
         products = []
         for half, first in enumerate(halves):
-            seen = entries
+            inputs = entries
             if half and self.training and self.input_dropout > 0:
-                kept = torch.rand(entries.shape[1:], device=entries.device) > self.input_dropout
-                seen = entries * kept
+                mask = torch.rand(entries.shape[1:], device=entries.device) > self.input_dropout
+                inputs = entries * mask
             if len(first):
-                products.append(first @ seen)
+                products.append(first @ inputs)
         x = torch.cat(products).view(E, WIDTH, -1)
         hidden = F.relu(torch.baddbmm(self.bias, self.up, self._norm(self.inner, x)))
         hidden = F.dropout(hidden, self.dropout, self.training)

@@ -216,8 +216,8 @@ class NeuralMetric(MetricLearner):
 
         def without(fold: Fold) -> Maps:
             assert fitted.applied is not None
-            f, seen = number[int(fold.test[0])], rows.X[fold.train]
-            return FunctionMaps(fitted.applied.blind_to(f, n_folds, seen, self.n_components))
+            f, X = number[int(fold.test[0])], rows.X[fold.train]
+            return FunctionMaps(fitted.applied.blind_to(f, n_folds, X, self.n_components))
 
         def finish() -> NeuralMetric:
             self._keep_fit(fitted, rows)
@@ -294,9 +294,9 @@ class NeuralMetric(MetricLearner):
         return apply_module(self.module_, Encoding(**self.encoding_), X)
 
     def _watch(self, look: dict[str, Any]) -> bool:
-        told = ", ".join(f"{value:.4f}" for value in look["held_out"])
+        scores = ", ".join(f"{value:.4f}" for value in look["held_out"])
         self._say(
-            f"step {look['step']} of {look['n_steps']}, loss {look['loss']:.4f}, held out {told}"
+            f"step {look['step']} of {look['n_steps']}, loss {look['loss']:.4f}, held out {scores}"
         )
         answers = [callback(dict(look)) for callback in self.callbacks]  # every one is asked
         return any(bool(answer) for answer in answers)

@@ -85,10 +85,10 @@ def gerrymandering_classes(z: Tensor, heads: Tensor, batch: Batch) -> Tensor:
     assert batch.codes is not None
     codes, total = batch.codes, z.sum() * 0
     for places, hidden in zip(z, batch.hidden, strict=True):
-        seen = ~hidden
-        k = min(NEIGHBORS, int(seen.sum()) - 1)
+        rows = ~hidden
+        k = min(NEIGHBORS, int(rows.sum()) - 1)
         if k > 0:
-            total = total + GerrymanderingLoss(k, MARGIN)(places[seen], codes[seen])
+            total = total + GerrymanderingLoss(k, MARGIN)(places[rows], codes[rows])
     return total
 
 
@@ -97,11 +97,11 @@ def gerrymandering_numbers(z: Tensor, heads: Tensor, batch: Batch) -> Tensor:
     f = z @ heads
     total = HEAD * _total((f - batch.targets).square()[..., 0], batch)
     for places, hidden in zip(z, batch.hidden, strict=True):
-        seen = ~hidden
-        k = min(NEIGHBORS, int(seen.sum()) - 1)
+        rows = ~hidden
+        k = min(NEIGHBORS, int(rows.sum()) - 1)
         if k > 0:
             loss = GerrymanderingRegressionLoss(k)
-            total = total + loss(places[seen], batch.targets[seen, 0])
+            total = total + loss(places[rows], batch.targets[rows, 0])
     return total
 
 
