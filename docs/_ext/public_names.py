@@ -13,6 +13,7 @@ SECTIONS = {
     "vicinal.metric": "Metric learners and inference",
     "vicinal.neural": "Neural maps",
     "vicinal.combine": "Tools over any learner",
+    "vicinal.search": "Search under a learned map",
     "vicinal.scale": "Distributed fits",
     "vicinal.report": "Plots",
     "vicinal.rivals": "Rivals",

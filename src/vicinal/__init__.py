@@ -52,7 +52,8 @@ _HOMES = {
     ),
     "vicinal.neural": ("NeuralMetric",),
     "vicinal.combine": ("AutoMetric", "MeanMetric"),
-    "vicinal.scale": ("fit_distributed",),
+    "vicinal.search": ("QueryAdapter", "export_metric"),
+    "vicinal.scale": ("fit_distributed", "nearest_distributed"),
     "vicinal.comparison": ("compare",),
     "vicinal.report": (
         "Comparison",

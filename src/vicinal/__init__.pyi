@@ -65,6 +65,9 @@ from vicinal.rivals import ClassifierCodes as ClassifierCodes
 from vicinal.rivals import Covariance as Covariance
 from vicinal.rivals import Euclidean as Euclidean
 from vicinal.scale import fit_distributed as fit_distributed
+from vicinal.scale import nearest_distributed as nearest_distributed
+from vicinal.search import QueryAdapter as QueryAdapter
+from vicinal.search import export_metric as export_metric
 
 __version__: str
 __all__: list[str]

@@ -221,6 +221,32 @@ def test_a_learner_without_weights_says_so():
     assert not told["euclidean"]
 
 
+def embeddings(n: int = 60) -> tuple:
+    X = np.random.default_rng(0).normal(size=(n, 6)) + np.arange(n)[:, None] % 2
+    return X / np.linalg.norm(X, axis=1, keepdims=True), np.arange(n) % 2
+
+
+def test_rows_of_unit_length_are_compared_as_they_come():
+    X, y = embeddings()
+    alone, asked = (
+        vicinal.compare(X, y, methods=["lda"], k=3, **how) for how in ({}, {"scale": "none"})
+    )
+    assert any("of unit length" in note for note in alone.notes)
+    assert not any("of unit length" in note for note in asked.notes)
+    assert errors_of(alone) == errors_of(asked)
+
+
+@pytest.mark.parametrize("change", [lambda X: 2 * X, np.abs, lambda X: X.round(2)])
+def test_other_rows_are_scaled_as_ever(change):
+    X, y = embeddings()
+    rows = change(X)
+    alone, asked = (
+        vicinal.compare(rows, y, methods=["lda"], k=3, **how) for how in ({}, {"scale": "zscore"})
+    )
+    assert not any("of unit length" in note for note in alone.notes)
+    assert errors_of(alone) == errors_of(asked)
+
+
 def test_boosting_and_a_linear_model_stand_beside_the_metrics_where_they_are_quick():
     X, y = load_wine(return_X_y=True)
     unasked = vicinal.compare(X, y, k=3, n_folds=2)

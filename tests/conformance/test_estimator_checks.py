@@ -65,6 +65,7 @@ ESTIMATORS += [
     vicinal.EJOP(),
     vicinal.GradientWeights("difference"),
     vicinal.GradientDiffusionMap(),
+    vicinal.QueryAdapter(max_iter=3),
 ]
 
 ABSTRACT = {"MetricLearner"}

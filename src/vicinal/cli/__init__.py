@@ -18,11 +18,13 @@ import typer
 
 from vicinal import __version__
 from vicinal._printable import printable
+from vicinal.cli._adapt import adapt
 from vicinal.cli._bench import bench
 from vicinal.cli._benchmark import benchmark
 from vicinal.cli._compare import compare
 from vicinal.cli._console import on_signals
 from vicinal.cli._datasets import datasets
+from vicinal.cli._export import export
 from vicinal.cli._fit import fit
 from vicinal.cli._info import info
 from vicinal.cli._neighbors import neighbors
@@ -56,9 +58,11 @@ def _options(
     pass
 
 
+app.command("adapt")(adapt)
 app.command("bench")(bench)
 app.command("compare")(compare)
 app.command("datasets")(datasets)
+app.command("export")(export)
 app.command("fit")(fit)
 app.command("info")(info)
 app.command("neighbors")(neighbors)

@@ -266,7 +266,7 @@ def on_signals(handler: Callable[[int, Any], None]) -> dict[int, Any]:
 OPTIONS = (
     "categories", "drop", "fresh", "groups", "impute", "k", "keep", "limit", "list", "missing",
     "folds", "jobs", "sheet",
-    "protocol", "repeats", "out", "quick", "score", "seed", "split", "target", "task",
+    "protocol", "repeats", "out", "quick", "scale", "score", "seed", "split", "target", "task",
 )  # fmt: skip
 
 

@@ -36,6 +36,12 @@ def _columns(fitted: Any) -> list[dict[str, Any]]:
 
 
 def _lines(facts: dict[str, Any], fitted: Any, columns: list[dict[str, Any]]) -> list[str]:
+    if facts.get("kind") == "search":
+        return [
+            f"queries adapted to documents: {facts['best']}, learned from {facts['n_queries']:,} "
+            f"queries and {facts['n_documents']:,} documents by vicinal {facts['version']}",
+            *facts["advice"],
+        ]
     if "method" not in facts:
         return [f"{type(fitted).__name__}, saved from Python", *map(str, facts.items())]
     lines = [

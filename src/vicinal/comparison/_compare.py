@@ -34,7 +34,7 @@ def compare(
     X: Any, y: Any = None, *, methods: str | Iterable[Any] | Mapping[str, Any] | None = None,
     k: int | Iterable[int] = (3, 7), groups: Any = None, task: Task | None = None,
     references: bool | None = None, protocol: str = "auto", n_folds: int | None = None,
-    n_repeats: int | None = None, scale: str = "zscore", n_components: int | None = None,
+    n_repeats: int | None = None, scale: str = "auto", n_components: int | None = None,
     impute: bool = False, limit: int | None = None, score: str | None = None, random_state: int = 0,
     n_jobs: int | None = None, out: str | os.PathLike[str] | bool | None = None,
     fresh: bool = False, listener: Listener | None = None, **roles: Any,
@@ -66,8 +66,9 @@ def compare(
     n_folds, n_repeats : int, optional
         Folds of "kfold", "grouped" and "time", random splits of "repeated". By default 5 and 10; of
         a table where the first one alone tests 1,250 rows or more, only that one is judged.
-    scale : {"zscore", "histogram", "unit", "none"}
-        How features are scaled, by numbers of the training part.
+    scale : {"auto", "zscore", "histogram", "unit", "none"}
+        How features are scaled, by numbers of the training part; "auto" is "none" for rows of unit
+        length, as embeddings are, and else "zscore".
     n_components : int, optional
         Keep so many principal components.
     impute : bool

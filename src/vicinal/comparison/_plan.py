@@ -11,6 +11,7 @@ import numpy as np
 
 from vicinal import __version__
 from vicinal._types import Dataset, Fold, Task
+from vicinal.data import are_unit_vectors
 from vicinal.methods import Method, choose_methods, get_method
 from vicinal.runs import RUNS, Cell, Setting, Source, digest_of, record_from_json
 
@@ -30,7 +31,7 @@ class Question:
     source: Source
     methods: tuple[str, ...] | None = None
     ks: tuple[int, ...] = (3, 7)
-    scale: str = "zscore"
+    scale: str = "auto"
     n_components: int | None = None
     protocol: str = "auto"
     n_folds: int | None = None
@@ -155,7 +156,9 @@ def plan_comparison(
         seed=question.seed,
     )
     dataset = keeper.rows(setting)
-    setting = replace(setting, **_choose_protocol(question, dataset))
+    scale, note = _choose_scale(question.scale, dataset)
+    prepared = {"scale": scale, "n_components": question.n_components}
+    setting = replace(setting, preparation=prepared, **_choose_protocol(question, dataset))
     folds = keeper.folds(setting)
     loss = choose_loss(question.score, dataset.task)
     n_judged = count_judged(question, setting, dataset, folds, loss)
@@ -167,10 +170,23 @@ def plan_comparison(
         named, dataset.task, references=bool(question.references), unasked=unasked
     )
     facts = _facts(dataset)
+    facts = replace(facts, notes=(*facts.notes, *note))
     if n_judged < len(folds):
         more = phrase_judged(setting.protocol, len(folds), len(folds[0].test), dataset.task)
         facts = replace(facts, notes=(*facts.notes, more))
     return Plan(setting, chosen, ks, n_judged, facts, loss)
+
+
+def _choose_scale(scale: str, dataset: Dataset) -> tuple[str, tuple[str, ...]]:
+    """Return how features are scaled, and what to say where nobody asked."""
+    if scale != "auto":
+        return scale, ()
+    if not are_unit_vectors(dataset.X):
+        return "zscore", ()
+    return "none", (
+        "the rows are of unit length, as embeddings are, and are compared as they come "
+        "(scale='zscore' scales each feature).",
+    )
 
 
 def boosting_is_cheap(dataset: Dataset) -> bool:

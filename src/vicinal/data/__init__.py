@@ -28,7 +28,7 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data._conversion": "sha256_of",
         "vicinal.data._datasets": "load_dataset",
         "vicinal.data._download": "DataCorruptError DataUnavailableError",
-        "vicinal.data._preparation": "Preparation SCALES principal_axes",
+        "vicinal.data._preparation": "Preparation SCALES are_unit_vectors principal_axes",
         "vicinal.data._protocols": "PROTOCOLS grouped_kfold inner_split kfold "
         "make_folds random_splits",
         "vicinal.data._raw": "read_idx",

@@ -7,6 +7,7 @@ from vicinal.data._download import DataCorruptError as DataCorruptError
 from vicinal.data._download import DataUnavailableError as DataUnavailableError
 from vicinal.data._preparation import SCALES as SCALES
 from vicinal.data._preparation import Preparation as Preparation
+from vicinal.data._preparation import are_unit_vectors as are_unit_vectors
 from vicinal.data._preparation import principal_axes as principal_axes
 from vicinal.data._protocols import PROTOCOLS as PROTOCOLS
 from vicinal.data._protocols import grouped_kfold as grouped_kfold

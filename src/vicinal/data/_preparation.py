@@ -65,6 +65,18 @@ def normalize_rows(X: FloatArray) -> FloatArray:
     return (X / np.where(length > 0, length, 1.0)).astype(X.dtype, copy=False)
 
 
+# Lengths of unit vectors stored as half floats differ from 1 by less.
+_ROUNDING = 2e-3
+
+
+def are_unit_vectors(X: FloatArray) -> bool:
+    """Return whether all rows have length 1, as embeddings have; shares of a whole have no sign."""
+    if X.ndim != 2 or not X.size or not X.min() < 0:  # which NaN is not either
+        return False
+    lengths = np.sqrt(np.square(X, dtype=np.float64).sum(axis=1))
+    return bool(np.abs(lengths - 1).max() < _ROUNDING)
+
+
 def principal_axes(X: FloatArray, n_components: int) -> tuple[FloatArray, FloatArray]:
     """Return the centre and the first principal axes of X, largest variance first.
 

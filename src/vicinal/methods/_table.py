@@ -108,6 +108,7 @@ METHODS = (
         "mlng-mean", "mean of MLNG", "vicinal.combine:MeanMetric", "trivedi2014", k=True,
         wraps="vicinal.metric:MLNG",
     ),
+    _metric("query-adapter", "query adapter", "vicinal.search:QueryAdapter", "trivedi2018"),
     _metric("auto", "chosen", "vicinal.combine:AutoMetric", k=True, tasks=BOTH),
     _metric("gw", "GW", "vicinal.metric:GradientWeights", "kpotufe2016", k=True, tasks=BOTH),
     _metric(

@@ -2,7 +2,8 @@
 
 X, y ─▶ chunks ─┬─▶ sums of chunks, merged ──────────▶ GradientWeights, EGOP, EJOP
                 ├─▶ a fit a partition, averaged ─────▶ MeanMetric
-                └─▶ a sample to choose on, then one of the two ─▶ AutoMetric
+                ├─▶ a sample to choose on, then one of the two ─▶ AutoMetric
+                └─▶ the nearest rows of each, merged ─▶ nearest_distributed
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from vicinal.metric import MetricLearner
 from vicinal.metric.gradients.mergeable import GradientMetric
 from vicinal.scale._dask import fit_gradients, split_collections, take_stock
 from vicinal.scale._partitions import fit_choice, fit_mean
+from vicinal.scale._search import nearest_distributed
 
-__all__ = ["fit_distributed"]
+__all__ = ["fit_distributed", "nearest_distributed"]
 
 Learner = TypeVar("Learner", bound=MetricLearner)
 
