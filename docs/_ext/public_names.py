@@ -11,6 +11,7 @@ import vicinal
 SECTIONS = {
     "vicinal.data": "Data",
     "vicinal.metric": "Metric learners and inference",
+    "vicinal.neural": "Neural maps",
     "vicinal.combine": "Tools over any learner",
     "vicinal.search": "Search under a learned map",
     "vicinal.scale": "Distributed fits",

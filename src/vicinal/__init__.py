@@ -50,6 +50,7 @@ _HOMES = {
         "SCML",
         "SDML",
     ),
+    "vicinal.neural": ("NeuralMetric",),
     "vicinal.combine": ("AutoMetric", "MeanMetric"),
     "vicinal.search": ("QueryAdapter", "export_metric"),
     "vicinal.scale": ("fit_distributed", "nearest_distributed"),

@@ -29,6 +29,7 @@ from vicinal.metric import most_violating_set as most_violating_set
 from vicinal.models import load_model as load_model
 from vicinal.models import read_metadata as read_metadata
 from vicinal.models import save_model as save_model
+from vicinal.neural import NeuralMetric as NeuralMetric
 from vicinal.predict import KernelClassifier as KernelClassifier
 from vicinal.predict import KernelRegressor as KernelRegressor
 from vicinal.predict import KNNClassifier as KNNClassifier

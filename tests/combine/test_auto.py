@@ -8,13 +8,27 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_wine
-from sklearn.preprocessing import scale
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import FunctionTransformer, scale
 
-from vicinal import EGOP, LDA, LMNN, AutoMetric, Euclidean, KNNClassifier
+from vicinal import (
+    EGOP,
+    LDA,
+    LMNN,
+    AutoMetric,
+    Euclidean,
+    KNNClassifier,
+    NeuralMetric,
+    load_model,
+    save_model,
+)
+from vicinal.combine._members import mean_of
 from vicinal.combine._race import Standing
 from vicinal.metric import MetricLearner
 from vicinal.metric.held_out import look
-from vicinal.metric.maps import LinearMaps
+from vicinal.metric.learner import maps_of
+from vicinal.metric.maps import LinearMaps, SideBySideMaps
+from vicinal.metric.means import near_squared_size
 from vicinal.metric.selection import Score, first_within
 from vicinal.rows import Rows, inner_folds, read_target
 
@@ -92,6 +106,36 @@ def test_three_leaders_of_one_score_are_averaged():
     assert len(metric.metric_) == 3
     found, alone = (each.get_mahalanobis_matrix() for each in (metric, LDA().fit(X, y)))
     assert_allclose(found / np.trace(found), alone / np.trace(alone), atol=1e-6)
+
+
+def test_unlike_maps_are_averaged_side_by_side_at_the_size_of_their_neighbourhoods():
+    X, y = wine()
+    bent = FunctionTransformer(lambda rows: 50 * rows**3)
+    alone = {"lda": LDA(), "bent": PCA(5)}
+    maps = mean_of([maps_of(each.fit(X, y)) for each in alone.values()], X)
+    assert isinstance(maps, SideBySideMaps)
+    lda, pca = (part.database(X) for part in maps.parts)
+    scale = [near_squared_size(np.ascontiguousarray(part)) for part in (lda, pca)]
+    gaps = [
+        np.sum((part[0] - part[7]) ** 2) / size / 2
+        for part, size in zip((lda, pca), scale, strict=True)
+    ]
+    mapped = maps.database(X)
+    assert_allclose(np.sum((mapped[0] - mapped[7]) ** 2), sum(gaps))
+    other = mean_of([maps_of(LDA().fit(X, y)), maps_of(bent.fit(X))], X)
+    again = mean_of([maps_of(LDA().fit(X, y)), maps_of(FunctionTransformer(lambda r: r**3))], X)
+    assert_allclose(other.queries(X[:3]), again.queries(X[:3]))
+
+
+def test_a_neural_map_is_judged_by_members_blind_to_the_folds_and_stored(tmp_path):
+    X, y = wine()
+    learners = {"one": NeuralMetric(epochs=8, random_state=0), "two": NeuralMetric(epochs=8)}
+    metric = AutoMetric(learners, random_state=0).fit(X, y)
+    assert metric.best_ in ("mean of one and two", "mean of two and one")
+    assert metric.transform(X).shape == (178, metric._n_features_out)
+    assert metric.feature_relevance_.sum() == pytest.approx(1)
+    save_model(metric, tmp_path / "mean.vicinal")
+    assert_array_equal(load_model(tmp_path / "mean.vicinal").transform(X), metric.transform(X))
 
 
 def test_numbers_are_predicted_by_means():

@@ -32,3 +32,13 @@ def regression_error(A, X, y):
         kernel[i] = 0.0
         total += (np.dot(kernel, y) / np.sum(kernel) - y[i]) ** 2
     return total / len(X)
+
+
+def soft_vote_of_row(query, references, targets, temperature, bias):
+    """Return the mean target of references by exp(bias - distance / temperature)."""
+    total, mass = np.zeros(targets.shape[1]), 0.0
+    for reference, target, more in zip(references, targets, bias, strict=True):
+        distance = np.sqrt(np.sum((query - reference) ** 2) + 1e-6)
+        weight = np.exp(more - distance / temperature)
+        total, mass = total + weight * target, mass + weight
+    return total / mass

@@ -20,6 +20,7 @@ from vicinal import __version__
 from vicinal._printable import printable
 from vicinal.cli._adapt import adapt
 from vicinal.cli._bench import bench
+from vicinal.cli._benchmark import benchmark
 from vicinal.cli._compare import compare
 from vicinal.cli._console import on_signals
 from vicinal.cli._datasets import datasets
@@ -27,6 +28,7 @@ from vicinal.cli._export import export
 from vicinal.cli._fit import fit
 from vicinal.cli._info import info
 from vicinal.cli._neighbors import neighbors
+from vicinal.cli._neural import neural
 from vicinal.cli._predict import predict
 from vicinal.cli._reproduce import reproduce
 from vicinal.cli._rows import rows
@@ -68,10 +70,12 @@ app.command("neighbors")(neighbors)
 app.command("predict")(predict)
 app.command("reproduce")(reproduce)
 app.command("transform")(transform)
+app.add_typer(benchmark, name="benchmark")
+app.add_typer(neural, name="neural")
 app.add_typer(rows, name="rows")
 app.add_typer(sphere, name="sphere")
-groups = (*rows.registered_commands, *sphere.registered_commands)
-for command in (*app.registered_commands, *groups):
+groups = (app, benchmark, neural, rows, sphere)
+for command in (each for group in groups for each in group.registered_commands):
     # Paragraphs of one line each, so that the terminal alone breaks them.
     paragraphs = inspect.getdoc(command.callback or _options) or ""
     command.help = re.sub(r"(?<!\n)\n(?!\n)", " ", paragraphs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal._validation import check_positive
 from vicinal.combine._mean import draw_seed
-from vicinal.combine._members import average, average_maps, check_member, is_linear
+from vicinal.combine._members import check_member, is_linear, mean_of
 from vicinal.combine._race import Race, Standing, order_of
 from vicinal.metric import (
     EGOP,
@@ -28,8 +29,9 @@ from vicinal.metric import (
 )
 from vicinal.metric.held_out import CrossFit
 from vicinal.metric.learner import maps_of
-from vicinal.metric.maps import Maps
+from vicinal.metric.maps import Maps, SideBySideMaps
 from vicinal.metric.selection import Fate
+from vicinal.neural import NeuralMetric
 from vicinal.rivals import LDA, MLKR, Euclidean
 from vicinal.rows import (
     Classes,
@@ -49,7 +51,8 @@ class AutoMetric(MetricLearner):
     judged by the k-NN prediction of the rows held out. Those behind the leader by more than the
     noise of the difference drop out after each fold. Then the means of the metrics of the first
     two, three, … are judged, too, and of these the widest is taken that is behind the best by no
-    more than the noise: what cannot be told apart is averaged. Only what is taken is then fitted on
+    more than the noise: what cannot be told apart is averaged (maps that are
+    not linear by laying their vectors side by side). Only what is taken is then fitted on
     all rows; settings that a candidate chooses on rows held out it chooses once, on the same folds.
 
     Parameters
@@ -57,7 +60,7 @@ class AutoMetric(MetricLearner):
     candidates : dict of str to learner, list of learners, or None
         None is Euclidean, LDA, the weights of ReliefF and of gradients, the gradient metric for the
         target (EJOP or EGOP) and MLNG; for numbers, Euclidean, the same weights, EGOP, MLKR and
-        RegressionMLNG.
+        RegressionMLNG; for both the neural map, where torch is installed.
     n_neighbors : int or None
         k of the prediction, and of the candidates that leave theirs open. None follows the
         predictor the metric stands in, and is 5 where there is none.
@@ -77,6 +80,8 @@ class AutoMetric(MetricLearner):
     metric_ : fitted learner, or a list of those whose metrics are averaged
     components_ : ndarray of shape (n_components, n_features)
         Where the chosen metric is linear.
+    scales_ : list of float
+        Where unlike metrics are averaged: what the vectors of each are multiplied by.
     best_ : str
         Its name among the candidates, or those of its members.
     leaderboard_ : list of dict
@@ -156,7 +161,7 @@ class AutoMetric(MetricLearner):
                 return maps
             # The budget was spent before this fold.
             parts = [begun.without(fold) for begun in chosen.begun]
-            return parts[0] if len(parts) == 1 else average_maps(parts, rows.X[fold.train])
+            return parts[0] if len(parts) == 1 else mean_of(parts, rows.X[fold.train])
 
         def finish() -> AutoMetric:
             self._keep(self._finish(race, chosen, rows))
@@ -181,8 +186,14 @@ class AutoMetric(MetricLearner):
         """Return the maps of the chosen, fitted to all rows."""
         fits = race.finish(chosen, rows)
         self.metric_: Any = fits if len(fits) > 1 else fits[0]
-        self.__dict__.pop("components_", None)  # of an earlier fit
-        return average(fits, rows.X) if len(fits) > 1 else maps_of(fits[0])
+        for name in ("components_", "scales_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if len(fits) == 1:
+            return maps_of(fits[0])
+        maps = mean_of([maps_of(fit) for fit in fits], rows.X)
+        if isinstance(maps, SideBySideMaps):
+            self.scales_ = list(maps.scales)
+        return maps
 
     def forget_rows(self) -> None:
         """Drop the training rows that the chosen learners keep beside their maps."""
@@ -198,7 +209,23 @@ class AutoMetric(MetricLearner):
     def maps_(self) -> Maps:
         """Those of the chosen metric, or of the mean."""
         check_is_fitted(self, "metric_")
-        return super().maps_ if isinstance(self.metric_, list) else maps_of(self.metric_)
+        if not isinstance(self.metric_, list):
+            return maps_of(self.metric_)
+        if "scales_" not in vars(self):
+            return super().maps_
+        return SideBySideMaps(tuple(map(maps_of, self.metric_)), tuple(self.scales_))
+
+    @property
+    def feature_relevance_(self) -> FloatArray:
+        """That of the chosen metric; where unlike metrics are averaged, the mean of theirs."""
+        check_is_fitted(self, "metric_")
+        if isinstance(self.metric_, list) and "scales_" not in vars(self):
+            return super().feature_relevance_
+        members = self.metric_ if isinstance(self.metric_, list) else [self.metric_]
+        if not all(isinstance(member, MetricLearner) for member in members):
+            raise AttributeError(f"{self.best_} has no feature_relevance_.")
+        shares: FloatArray = np.mean([each.feature_relevance_ for each in members], axis=0)
+        return shares
 
     def _race(self, n_rows: int) -> Race:
         budget = self.cpu_seconds
@@ -261,6 +288,7 @@ def default_candidates(target: Target | None) -> list[tuple[str, Any]]:
             ("egop", EGOP()),
             ("mlkr", MLKR()),
             ("mlng", RegressionMLNG()),
+            *neural_candidates(),
         ]
     gradients = EJOP() if len(target.names) > 2 else EGOP()
     return [
@@ -270,7 +298,13 @@ def default_candidates(target: Target | None) -> list[tuple[str, Any]]:
         ("gradient-weights", GradientWeights()),
         (type(gradients).__name__.lower(), gradients),
         ("mlng", MLNG()),
+        *neural_candidates(),
     ]
+
+
+def neural_candidates() -> list[tuple[str, Any]]:
+    """Return the neural map, where there is torch to train it."""
+    return [("neural", NeuralMetric())] if find_spec("torch") else []
 
 
 def row_of(standing: Standing, best: Standing) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal.metric import MetricLearner
 from vicinal.metric.held_out import CrossFit
 from vicinal.metric.learner import maps_of
-from vicinal.metric.maps import LinearMaps, Maps
-from vicinal.metric.means import mean_map, near_squared_distance
+from vicinal.metric.maps import FunctionMaps, LinearMaps, Maps, SideBySideMaps
+from vicinal.metric.means import mean_map, near_squared_distance, near_squared_size
 from vicinal.rows import Rows
 
 
@@ -97,6 +97,25 @@ def average_maps(parts: Sequence[Maps], X: AnyArray, n_components: int | None = 
     """Return the map of the mean of several linear maps' metrics."""
     matrices = [_matrix(maps, "a learner") for maps in parts]
     return average_matrices(matrices, X, n_components)
+
+
+def can_be_averaged(maps: Maps) -> bool:
+    """Say whether maps have a mean with others: linear ones, or any to vectors that are plain."""
+    plain = isinstance(maps, FunctionMaps) and maps.space == "euclidean" and maps.is_symmetric
+    return plain or is_linear(maps)
+
+
+def mean_of(parts: Sequence[Maps], X: AnyArray) -> Maps:
+    """Return the map of the mean of several metrics, near rows of X (n, d) being their unit.
+
+    That of linear maps is linear; others lie side by side, which gives the same mean of squared
+    distances in as many numbers as they have together.
+    """
+    if all(is_linear(part) for part in parts):
+        return average_maps(parts, X)
+    sizes = [near_squared_size(np.ascontiguousarray(part.database(X))) for part in parts]
+    scales = tuple((len(parts) * size) ** -0.5 if size > 0 else 0.0 for size in sizes)
+    return SideBySideMaps(tuple(parts), scales)
 
 
 def average_matrices(

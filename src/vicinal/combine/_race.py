@@ -24,10 +24,10 @@ from typing import Any
 
 from vicinal._types import Fold
 from vicinal.combine._members import (
-    average_maps,
     begin_member,
+    can_be_averaged,
     fit_member,
-    is_linear,
+    mean_of,
     prepare_member,
 )
 from vicinal.metric.held_out import CrossFit
@@ -151,10 +151,10 @@ class Race:
     def _means(
         self, standings: Sequence[Standing], rows: Rows, folds: Sequence[Fold]
     ) -> list[Standing]:
-        """Return the means of the first two, three, … learners that finished, while linear."""
+        """Return the means of the first two, three, … who finished, while metrics have a mean."""
         finished = [s for s in sorted(standings, key=order_of) if 0 < len(s.scores) == len(folds)]
-        linear = list(takewhile(lambda s: is_linear(s.maps[0]), finished))
-        return [self._mean_of(linear[:n], rows, folds) for n in range(2, len(linear) + 1)]
+        leaders = list(takewhile(lambda s: can_be_averaged(s.maps[0]), finished))
+        return [self._mean_of(leaders[:n], rows, folds) for n in range(2, len(leaders) + 1)]
 
     def _mean_of(self, leaders: Sequence[Standing], rows: Rows, folds: Sequence[Fold]) -> Standing:
         """Return the standing of the mean of some learners' metrics."""
@@ -165,7 +165,7 @@ class Race:
             begun=tuple(standing.begun[0] for standing in leaders),
         )
         for number, fold in enumerate(folds):
-            maps = average_maps([standing.maps[number] for standing in leaders], rows.X[fold.train])
+            maps = mean_of([standing.maps[number] for standing in leaders], rows.X[fold.train])
             mean.maps.append(maps)
             mean.scores.append(self.judge(maps, rows, fold))
         return mean

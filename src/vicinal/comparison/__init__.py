@@ -12,7 +12,8 @@
                            what was learned, of the same fit (_exhibit, _intervals, _relevance)
 
 ``_table_models`` fits one method on all rows of a table, for ``vicinal fit``; ``_growth`` measures
-what methods cost as the rows grow, for ``vicinal bench``; ``_found`` reads what a run found.
+what methods cost as the rows grow, for ``vicinal bench``, ``_benchmark`` all methods on many
+tables; ``_found`` reads what a run found.
 """
 
 from vicinal._lazy import lazy_names
@@ -20,6 +21,8 @@ from vicinal._lazy import lazy_names
 __getattr__, __all__ = lazy_names(
     __name__,
     {
+        "vicinal.comparison._benchmark": "Benchmark critical_difference find_tables mean_ranks "
+        "plan_benchmark summarize_benchmark",
         "vicinal.comparison._compare": "compare",
         "vicinal.comparison._found": "read_found",
         "vicinal.comparison._growth": "measure_growth plan_growth",

@@ -8,6 +8,7 @@
 ``GerrymanderingLoss``           the vote of the k nearest: the loss :class:`~vicinal.MLNG` has
 ``GerrymanderingRegressionLoss`` the same for the mean of the k nearest targets
 ``NeighborhoodLoss``             softmax over minus distances: the mass on the own class
+``soft_vote``                    that softmax's mean of any targets, for several maps at once
 ===============================  ==============================================================
 
 All are called as those of pytorch-metric-learning are, work with its trainers, samplers, miners and
@@ -17,10 +18,12 @@ distances, and need nothing of it.
 from vicinal.losses._gerrymandering import GerrymanderingLoss, GerrymanderingRegressionLoss
 from vicinal.losses._neighborhood import NeighborhoodLoss
 from vicinal.losses._objectives import make_objective
+from vicinal.losses._soft_vote import soft_vote
 
 __all__ = [
     "GerrymanderingLoss",
     "GerrymanderingRegressionLoss",
     "NeighborhoodLoss",
     "make_objective",
+    "soft_vote",
 ]

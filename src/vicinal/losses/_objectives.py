@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from vicinal.losses._gerrymandering import GerrymanderingLoss
 from vicinal.losses._neighborhood import NeighborhoodLoss
+from vicinal.losses._pairs import contrastive_loss, multi_similarity_loss, triplet_loss
 from vicinal.sphere.training import Objective, class_embedding, classification, retrieval
 from vicinal.sphere.worlds import CLASSES
 
@@ -64,6 +64,22 @@ def _triplet(classes: Objective, margin: float = 1.0) -> Objective:
     return retrieval(loss)
 
 
+def _contrastive(classes: Objective, margin: float = 1.0) -> Objective:
+    def loss(embeddings: Tensor, labels: Tensor) -> Tensor:
+        return contrastive_loss(embeddings, labels, margin)
+
+    return retrieval(loss)
+
+
+def _multi_similarity(
+    classes: Objective, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5
+) -> Objective:
+    def loss(embeddings: Tensor, labels: Tensor) -> Tensor:
+        return multi_similarity_loss(embeddings, labels, alpha, beta, base)
+
+    return retrieval(loss)
+
+
 def _both(classes: Objective, k: float = 1, margin: float = 0.5, weight: float = 1.0) -> Objective:
     vote = GerrymanderingLoss(_whole(k), margin)
 
@@ -78,18 +94,10 @@ LOSSES: dict[str, Callable[..., Objective]] = {
     "gerrymandering": _gerrymandering,
     "neighborhood": _neighborhood,
     "triplet": _triplet,
+    "contrastive": _contrastive,
+    "multi-similarity": _multi_similarity,
     f"{CLASSES}+gerrymandering": _both,
 }
-
-
-def triplet_loss(embeddings: Tensor, labels: Tensor, margin: float) -> Tensor:
-    """Mean over all triplets of the batch that break the margin of squared distances."""
-    squared = torch.cdist(embeddings, embeddings).square()
-    alike = labels[:, None] == labels
-    near = alike & ~torch.eye(len(labels), dtype=torch.bool)
-    gaps = squared[:, :, None] - squared[:, None, :] + margin
-    broken = near[:, :, None] & ~alike[:, None, :] & (gaps > 0)
-    return gaps[broken].mean() if bool(broken.any()) else embeddings.sum() * 0
 
 
 def _whole(k: float) -> Any:

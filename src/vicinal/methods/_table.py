@@ -138,6 +138,7 @@ METHODS = (
     _metric("lsml", "LSML", "vicinal.rivals:LSML", "liu2012"),
     _metric("scml", "SCML", "vicinal.rivals:SCML", "shi2014", k=True),
     _metric("covariance", "covariance", "vicinal.rivals:Covariance", "mahalanobis1936", tasks=BOTH),
+    _metric("neural", "neural map", "vicinal.neural:NeuralMetric", "ye2025", tasks=BOTH),
     _metric("mlkr", "MLKR", "vicinal.rivals:MLKR", "weinberger2007", tasks=NUMBERS),
     _reference(
         "hgb", "gradient boosting", "sklearn.ensemble:HistGradientBoosting", MODELS, unasked=True

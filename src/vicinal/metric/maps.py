@@ -192,6 +192,39 @@ class PreparedMaps(Maps):
         return self.after.queries(self.prepare(X))
 
 
+@dataclass(frozen=True)
+class SideBySideMaps(Maps):
+    """Vectors of several maps beside each other, each at its scale: squared distances add.
+
+    ‖z − z'‖² = Σ_s c_s² ‖φ_s(x) − φ_s(x')‖², the mean of metrics whatever their maps are.
+    """
+
+    parts: tuple[Maps, ...]
+    scales: tuple[float, ...]
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether no part has a map of its own for queries."""
+        return all(part.is_symmetric for part in self.parts)
+
+    @property
+    def directions(self) -> tuple[FloatArray, ...]:
+        """Unknown, as long as that of a part is."""
+        return ()
+
+    def database(self, X: AnyArray) -> AnyArray:
+        """Return each part's rows beside each other."""
+        return self._beside([part.database(X) for part in self.parts], X)
+
+    def queries(self, X: AnyArray) -> AnyArray:
+        """Return each part's queries beside each other."""
+        return self._beside([part.queries(X) for part in self.parts], X)
+
+    def _beside(self, places: list[AnyArray], X: AnyArray) -> FloatArray:
+        scaled = [c * np.asarray(z) for c, z in zip(self.scales, places, strict=True)]
+        return np.ascontiguousarray(np.hstack(scaled), dtype=np.result_type(X.dtype, np.float32))
+
+
 PLAIN = LinearMaps(None)
 
 

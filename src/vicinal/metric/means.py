@@ -48,7 +48,11 @@ def near_squared_distance(X: AnyArray, components: FloatArray) -> float:
     Of many rows, some at equal steps are looked at: neighbours of all, so that the size is that of
     the neighbourhoods a vote is taken in. Time O(n p) times the rows looked at.
     """
-    mapped = np.ascontiguousarray(X @ components.T)
+    return near_squared_size(np.ascontiguousarray(X @ components.T))
+
+
+def near_squared_size(mapped: AnyArray) -> float:
+    """Return the same of rows (n, p) that are mapped already."""
     some = mapped[:: -(-len(mapped) // PROBES)]
     k = min(NEAR + 1, len(mapped))  # the first is the row itself, or its equal
     near = mapped[nearest_rows(mapped, some, k)[:, 1:]]

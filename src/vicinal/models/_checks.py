@@ -21,6 +21,8 @@ from vicinal._types import AnyArray
 from vicinal.data.tables import TableEncoder
 from vicinal.index import BinaryIndex
 from vicinal.metric import MetricLearner
+from vicinal.models._neural import check_neural
+from vicinal.neural import NeuralMetric
 from vicinal.predict import NeighborsPredictor
 from vicinal.rows import name_columns
 
@@ -160,6 +162,8 @@ _LARGEST_COMPONENT = 1e150
 
 
 def _check_learner(learner: MetricLearner) -> None:
+    if isinstance(learner, NeuralMetric) and learner._is_fitted:
+        check_neural(learner)
     components = getattr(learner, "components_", None)
     if components is None:
         return

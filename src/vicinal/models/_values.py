@@ -35,7 +35,10 @@ from sklearn.compose import make_column_selector
 from vicinal._types import AnyArray
 from vicinal.models._checks import check_index_arguments, check_loaded, check_state
 
-STAGES = ("combine", "data", "index", "metric", "predict", "rivals", "scale", "search", "sphere")
+STAGES = (
+    "combine", "data", "index", "metric", "neural", "predict", "rivals", "scale", "search",
+    "sphere",
+)  # fmt: skip
 # Stages of earlier versions, by which files of theirs name types.
 RENAMED = {"vicinal.baselines": "vicinal.rivals"}
 PEERS = {

@@ -18,6 +18,7 @@ __getattr__, __all__ = lazy_names(
     __name__,
     {
         "vicinal.report._comparison": "Comparison",
+        "vicinal.report._critical": "plot_critical_differences",
         "vicinal.report._directions": "describe_direction leading_directions maps_linearly "
         "sample_rows",
         "vicinal.report._errors": "plot_errors",

@@ -1,4 +1,5 @@
 from vicinal.report._comparison import Comparison as Comparison
+from vicinal.report._critical import plot_critical_differences as plot_critical_differences
 from vicinal.report._directions import describe_direction as describe_direction
 from vicinal.report._directions import leading_directions as leading_directions
 from vicinal.report._directions import maps_linearly as maps_linearly

@@ -1,0 +1,63 @@
+"""``vicinal benchmark tables``: a table a task, a drawing, and nothing measured twice."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from tests.comparison.test_benchmark import write_tables
+
+from vicinal.cli import main
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["vicinal", "benchmark", "tables", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as leaving:
+            code = int(leaving.code or 0)
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return code, said.out, said.err
+
+    return run
+
+
+def test_methods_are_ranked_for_each_task_and_the_run_is_kept(run, tmp_path):
+    (tmp_path / "sets").mkdir()
+    write_tables(tmp_path / "sets")
+    asked = ("sets", "--methods", "lda,forest", "--k", "3", "--json", tmp_path / "r.json")
+    code, out, _ = run(*asked)
+    assert code == 0
+    assert "classification: 2 tables" in out
+    assert "regression: 1 tables" in out
+    content = json.loads((tmp_path / "r.json").read_text())
+    classes = next(s for s in content["summaries"] if s["task"] == "classification")
+    assert set(classes["methods"]) == {"euclidean", "lda", "forest"}
+    assert classes["behind_first"][0] == 0
+    folder = tmp_path / "vicinal-runs" / "benchmark-sets"
+    assert (folder / "ranks-classification.svg").stat().st_size > 1000
+    assert len(content["records"]) == 8
+    code, _, said = run(*asked)
+    assert code == 0
+    assert "8 of 8 cells were measured by an earlier run" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nowhere",), "nowhere is no folder of tables"),
+        ((".",), "holds no tables"),
+        ((".", "--methods", ","), "--methods names nothing"),
+    ],
+)
+def test_bad_input_is_refused_with_code_2(run, arguments, message):
+    code, _, said = run(*arguments)
+    assert code == 2
+    assert message in said
