@@ -164,6 +164,8 @@ _SIMILARITY = {"lancedb": "dot"}
 def test_a_store_gives_what_exact_search_gives(target, case, tmp_path):
     metric, documents, queries = CASES[case]()
     right, mapped = exact(metric, documents, queries)
+    if target in _PACKAGES:
+        pytest.importorskip(_PACKAGES[target][0])
     ids = 1000 + np.arange(len(documents))[::-1]
     out = export_metric(metric, target, documents, out=tmp_path / "store", ids=ids)
     _SIMILARITY["lancedb"] = "dot" if isinstance(metric, QueryAdapter) else "l2"
