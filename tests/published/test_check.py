@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
+from pathlib import Path
 
 import pytest
 
-from vicinal.published import check_records, draw_folds, select_experiments
+from vicinal.published import check_records, draw_folds, read_results, select_experiments
 from vicinal.published._check import Remeasured
 from vicinal.published._outcomes import outcome_record
 from vicinal.published._reproduce import reproduce
@@ -53,3 +55,15 @@ def test_noise_is_that_of_a_share_over_its_test_rows():
     failed = Remeasured("a", 0, 0.20, math.nan, 0.1, "", "no rows")
     assert failed.moved_far
     assert "not measured: no rows" in failed.describe()
+
+
+@pytest.mark.skipif(
+    "VICINAL_DATA" not in os.environ, reason="needs the data sets: set VICINAL_DATA"
+)
+def test_three_records_of_small_sets_still_hold(tmp_path):
+    results = read_results(Path(__file__).parents[2] / "docs" / "results")
+    small = [r for r in results if r.get("code") and r["n_train"] < 500]
+    drawn = draw_folds(small, 3, seed=5, most_seconds=5.0)
+    experiments = select_experiments(["all"])
+    for each in check_records(drawn, experiments, tmp_path / "check"):
+        assert not each.moved_far, each.describe()
