@@ -379,7 +379,6 @@ def test_a_module_of_ones_own_is_trained_the_same_way(ring_rows):
         ({"module": torch.nn.Linear(2, 2)}, "module cannot map rows"),
         ({"device": "nowhere"}, "device"),
     ],
-    ids=str,
 )
 def test_bad_settings_are_refused_in_words(settings, message, ring_rows):
     with pytest.raises(ValueError, match=message):
