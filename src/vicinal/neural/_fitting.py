@@ -16,7 +16,7 @@ from vicinal._types import FloatArray, Fold, IntArray
 from vicinal.neural._applied import MOST_ROWS, Applied
 from vicinal.neural._encoding import Encoding, make_encoding
 from vicinal.neural._folds import FOLDS_OF_ONE, draw_folds
-from vicinal.neural._held_out import Choice, choose
+from vicinal.neural._held_out import VoteChoice, choose
 from vicinal.neural._members import HIDDEN, WIDTH, Members
 from vicinal.neural._objectives import OBJECTIVES
 from vicinal.neural._one_map import OneMap, own_module
@@ -47,7 +47,7 @@ class Fitted:
         The chosen members' map; None for a module.
     head : ndarray of shape (q,) or None
         What the map's numbers say of y linearly.
-    choice : Choice
+    choice : VoteChoice
     held_out : ndarray of shape (n, R) or (n, 1)
         Votes on rows that were held out, NaN for the others.
     history : list of dict
@@ -60,7 +60,7 @@ class Fitted:
     module: Any
     applied: Applied | None
     head: FloatArray | None
-    choice: Choice
+    choice: VoteChoice
     held_out: FloatArray
     history: list[Look]
     n_steps: int

@@ -136,7 +136,7 @@ def losses(answers: FloatArray, target: Target, rows: IntArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Choice:
+class VoteChoice:
     """A temperature, the halves that count, their votes (m, R) and what these lose."""
 
     temperature: float
@@ -145,7 +145,9 @@ class Choice:
     score: Score
 
 
-def choose(halves: Sequence[Neighborhoods], target: Target, weights: FloatArray | None) -> Choice:
+def choose(
+    halves: Sequence[Neighborhoods], target: Target, weights: FloatArray | None
+) -> VoteChoice:
     """Return the temperature and halves whose votes lose least.
 
     Both halves count unless one alone is better by more than the noise of the difference.
@@ -166,4 +168,4 @@ def choose(halves: Sequence[Neighborhoods], target: Target, weights: FloatArray 
         chosen = every
     score, temperature = best[chosen]
     votes = np.mean([halves[g].votes(target, temperature, weights) for g in chosen], axis=0)
-    return Choice(temperature, chosen, votes, score)
+    return VoteChoice(temperature, chosen, votes, score)

@@ -122,7 +122,7 @@ class Plan:
 
 
 @dataclass
-class Progress:
+class TrainingProgress:
     """Where a training stands: all that a checkpoint has to hold besides the network."""
 
     step: int = 0
@@ -162,7 +162,7 @@ class Training:
         self.optimiser = torch.optim.AdamW(
             network.parameters(), lr=plan.learning_rate, weight_decay=WEIGHT_DECAY, foreach=True
         )
-        self.progress = Progress(best=[(math.inf, {}) for _ in material.halves])
+        self.progress = TrainingProgress(best=[(math.inf, {}) for _ in material.halves])
         n = material.n_rows
         rows = np.arange(n)
         if n > LOOK_AMONG:
@@ -267,7 +267,7 @@ class Training:
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(state["optimiser"])
         torch.set_rng_state(state["random"])
-        self.progress = Progress(**state["progress"])
+        self.progress = TrainingProgress(**state["progress"])
 
 
 def _share(value: Tensor, g: int, n_halves: int) -> Tensor:

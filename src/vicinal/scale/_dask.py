@@ -16,8 +16,8 @@ from vicinal.metric.gradients.mergeable import (
     Evaluated,
     GradientFit,
     GradientMetric,
+    GradientOptions,
     GradientSums,
-    Options,
     Smoother,
     sum_gradients,
 )
@@ -126,7 +126,9 @@ def split_collections(X: Any, y: Any, client: Any) -> Chunks:
     return Chunks(tuple(X_parts), tuple(y_parts), getattr(X, "columns", None), client)
 
 
-def _read_targets(estimator: GradientMetric, shards: Shards) -> tuple[sums_of.TargetRule, Options]:
+def _read_targets(
+    estimator: GradientMetric, shards: Shards
+) -> tuple[sums_of.TargetRule, GradientOptions]:
     """Let the estimator check a few rows with every target there is, and say how y is read."""
     census = shards.census
     rows, few = typical_rows(census, shards.names)
@@ -174,7 +176,7 @@ def _representatives(distinct: AnyArray) -> AnyArray:
 
 
 def _learn(
-    options: Options,
+    options: GradientOptions,
     shards: Shards,
     rule: sums_of.TargetRule,
     n_reference: int | None,
@@ -239,7 +241,7 @@ def _evaluate(
     rule: sums_of.TargetRule,
     chosen: IntArray,
     drawn: IntArray | None,
-    options: Options,
+    options: GradientOptions,
 ) -> tuple[GradientSums, FloatArray | None]:
     """Return the sums over gradients at the chosen rows, and the gradients if they are kept."""
     from dask import delayed
@@ -263,7 +265,7 @@ def _evaluate(
 
 
 def _run(
-    shards: Shards, fields: list[Any], options: Options
+    shards: Shards, fields: list[Any], options: GradientOptions
 ) -> tuple[GradientSums, FloatArray | None]:
     """Return the sums over delayed gradients, and these if they are kept."""
     from dask import delayed

@@ -16,7 +16,7 @@ import numpy as np
 
 from vicinal._types import FloatArray, IntArray
 from vicinal.metric.selection import Entry, Fate, Score, race
-from vicinal.search._setting import IDENTITY, Setting
+from vicinal.search._setting import IDENTITY, AdapterSetting
 from vicinal.search._splits import Split, pool_kinds
 
 
@@ -28,23 +28,23 @@ class Task(Protocol):
         """The inner splits."""
 
     def learn(
-        self, asked: IntArray, setting: Setting, start: FloatArray | None
+        self, asked: IntArray, setting: AdapterSetting, start: FloatArray | None
     ) -> FloatArray | None:
         """Return the map learned from some queries, on from another."""
 
-    def score(self, split: Split, flat: FloatArray | None, setting: Setting) -> Score:
+    def score(self, split: Split, flat: FloatArray | None, setting: AdapterSetting) -> Score:
         """Return the losses of a split's held-out part."""
 
 
 @dataclass(eq=False)
-class Path(Entry[Setting]):
+class Path(Entry[AdapterSetting]):
     """A setting at one ridge after the other: maps of each split, and scores by question."""
 
     maps: list[FloatArray | None] = field(default_factory=list)
-    settings: list[Setting] = field(default_factory=list)
+    settings: list[AdapterSetting] = field(default_factory=list)
     kinds: list[dict[str, Score]] = field(default_factory=list)
 
-    def step(self, task: Task, setting: Setting) -> None:
+    def step(self, task: Task, setting: AdapterSetting) -> None:
         """Go on to the next ridge, and score it."""
         starts = self.maps or [None] * len(task.splits)
         self.maps = [
@@ -60,26 +60,26 @@ class Path(Entry[Setting]):
 
 
 @dataclass(frozen=True)
-class Choice:
+class AdapterChoice:
     """The setting to fit with, and all that was tried, the chosen one first."""
 
-    setting: Setting
+    setting: AdapterSetting
     leaderboard: tuple[dict[str, Any], ...] = ()
 
 
 def choose(
     task: Task,
-    settings: Sequence[Setting],
+    settings: Sequence[AdapterSetting],
     ridges: Sequence[float],
     say: Callable[[str], None] = lambda line: None,
-) -> Choice:
+) -> AdapterChoice:
     """Return the setting held-out queries are answered best with.
 
     Parameters
     ----------
     task : Task
         With a split at least.
-    settings : sequence of Setting
+    settings : sequence of AdapterSetting
         Each is tried at every ridge; one without a loss once.
     ridges : sequence of float
         Descending.
@@ -97,7 +97,7 @@ def choose(
     return _decide(plain, paths)
 
 
-def _at(setting: Setting, ridge: float) -> Setting:
+def _at(setting: AdapterSetting, ridge: float) -> AdapterSetting:
     return setting if setting.loss is None else replace(setting, ridge=ridge)
 
 
@@ -110,7 +110,7 @@ def _still_gaining(paths: Sequence[Path]) -> list[Path]:
     return [path for path in paths if path.fate is Fate.RUNNING]
 
 
-def _decide(plain: Path, paths: Sequence[Path]) -> Choice:
+def _decide(plain: Path, paths: Sequence[Path]) -> AdapterChoice:
     """Return the setting whose smaller gain is largest, or the identity where it may be chance.
 
     Of one question that is the lowest score. Of two it helps with both, or it is the identity.
@@ -127,7 +127,7 @@ def _decide(plain: Path, paths: Sequence[Path]) -> Choice:
     rows = [_row(IDENTITY, first, first, base, base, chosen)]
     rows += [_row(setting, score, first, kinds, base, chosen) for setting, score, kinds in steps]
     rows.sort(key=lambda row: (not row["chosen"], -row["smaller_gain"]))
-    return Choice(chosen, tuple(rows))
+    return AdapterChoice(chosen, tuple(rows))
 
 
 def _smaller_gain(kinds: dict[str, Score], base: dict[str, Score]) -> float:
@@ -136,8 +136,8 @@ def _smaller_gain(kinds: dict[str, Score], base: dict[str, Score]) -> float:
 
 
 def _row(
-    setting: Setting, score: Score, first: Score, kinds: dict[str, Score],
-    base: dict[str, Score], chosen: Setting,
+    setting: AdapterSetting, score: Score, first: Score, kinds: dict[str, Score],
+    base: dict[str, Score], chosen: AdapterSetting,
 ) -> dict[str, Any]:  # fmt: skip
     gain, noise = first.behind(score)
     harmed = [kind for kind in kinds if kinds[kind].is_behind(base[kind], by=1)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from vicinal._types import FloatArray, IntArray
 from vicinal.rows import FOLDS, USUAL_NEIGHBORS, VOTES, Rows, inner_splits, kfold
-from vicinal.search._choice import Choice, Task, choose
+from vicinal.search._choice import AdapterChoice, Task, choose
 from vicinal.search._descent import descend
 from vicinal.search._inputs import SearchRows
 from vicinal.search._losses import make_loss
@@ -19,9 +19,9 @@ from vicinal.search._negatives import MOST_PAIRS, choose_negatives
 from vicinal.search._objective import Objective, map_queries
 from vicinal.search._relevance import Relevance, SameClass
 from vicinal.search._report import HeldOut, hold_out, report_rows
-from vicinal.search._setting import IDENTITY, LOSSES, RIDGES, WEIGHTS, Setting
+from vicinal.search._setting import IDENTITY, LOSSES, RIDGES, WEIGHTS, AdapterSetting
 from vicinal.search._splits import Split, split_documents, split_queries
-from vicinal.search._tasks import LabelTask, Options, SearchTask
+from vicinal.search._tasks import LabelTask, SearchOptions, SearchTask
 
 # A set of more documents than this votes as it does.
 _MOST_VOTES = 9
@@ -51,13 +51,13 @@ class Wanted:
         """The ridges to try, descending."""
         return RIDGES if self.regularization is None else (self.regularization,)
 
-    def path(self, setting: Setting) -> list[Setting]:
+    def path(self, setting: AdapterSetting) -> list[AdapterSetting]:
         """Return the settings that lead to one, of falling ridge."""
         if setting.loss is None:
             return [setting]
         return [replace(setting, ridge=r) for r in self.ridges if r >= setting.ridge]
 
-    def n_steps(self, setting: Setting) -> int:
+    def n_steps(self, setting: AdapterSetting) -> int:
         """Return how many steps lead to a setting at most."""
         return self.max_iter * len(self.path(setting))
 
@@ -67,7 +67,7 @@ class Adapted:
     """A map laid flat (None: the identity), how it was chosen, and what it gained."""
 
     flat: FloatArray | None
-    choice: Choice
+    choice: AdapterChoice
     n_queries: int
     n_iter: int
     notes: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ def adapt_to_judgements(rows: SearchRows, wanted: Wanted) -> Adapted:
         wanted.negatives, judgements, len(X), len(Z), X.shape[1], wanted.unjudged, wanted.seed
     )
     k = wanted.n_neighbors or min(_MOST_VOTES, 2 * n_relevant - 1)
-    options = Options(
+    options = SearchOptions(
         negatives.mine(X, Z), k, wanted.offset, wanted.n_components, wanted.max_iter, wanted.seed
     )
     splits = {
@@ -116,14 +116,14 @@ def adapt_to_labels(rows: Rows, vectors: FloatArray, wanted: Wanted) -> Adapted:
     negatives = choose_negatives(kind, relevance, n, n, vectors.shape[1], "ignore", wanted.seed)
     # A set needs a majority of the rows its class has beside itself.
     k = min(USUAL_NEIGHBORS, 2 * int(np.median(np.bincount(target.codes))) - 3)
-    options = Options(
+    options = SearchOptions(
         negatives.mine(vectors, vectors), wanted.n_neighbors or max(1, k), wanted.offset, None,
         wanted.max_iter, wanted.seed,
     )  # fmt: skip
     splits = _class_splits(replace(rows, X=everyone[:, None]), wanted.seed)
     task = LabelTask(vectors, target, options, splits)
     names = LOSSES if wanted.loss == "auto" else (wanted.loss,)
-    choice, notes = _choose(task, wanted, [Setting(name) for name in names])
+    choice, notes = _choose(task, wanted, [AdapterSetting(name) for name in names])
     flat = _learn_all(task, everyone, wanted.path(choice.setting))
     return Adapted(flat, choice, n, wanted.n_steps(choice.setting), notes)
 
@@ -179,34 +179,34 @@ def _used_splits(
 
 def _choose_both(
     task: SearchTask, wanted: Wanted, n_relevant: int
-) -> tuple[Choice, tuple[str, ...]]:
+) -> tuple[AdapterChoice, tuple[str, ...]]:
     """Return what held-out queries are answered best with: first the move, then the map."""
     weights: list[float | None] = [None]
-    first = Choice(IDENTITY)
+    first = AdapterChoice(IDENTITY)
     if wanted.maps != "query":
-        first, notes = _choose(task, wanted, [Setting(weight=weight) for weight in WEIGHTS])
+        first, notes = _choose(task, wanted, [AdapterSetting(weight=weight) for weight in WEIGHTS])
         if wanted.maps == "document":
             return first, notes
         weights = list(dict.fromkeys([first.setting.weight, None]))
     losses = LOSSES[: 2 + (n_relevant > 1)] if wanted.loss == "auto" else (wanted.loss,)
     moved = [] if first.setting == IDENTITY else [first.setting]
-    maps = [Setting(loss, weight=weight) for weight in weights for loss in losses]
+    maps = [AdapterSetting(loss, weight=weight) for weight in weights for loss in losses]
     last, notes = _choose(task, wanted, moved + maps)
     seen = {row["name"] for row in last.leaderboard}
     more = tuple(row for row in first.leaderboard if row["name"] not in seen)
-    return Choice(last.setting, last.leaderboard + more), notes
+    return AdapterChoice(last.setting, last.leaderboard + more), notes
 
 
 def _choose(
-    task: Task, wanted: Wanted, settings: Sequence[Setting]
-) -> tuple[Choice, tuple[str, ...]]:
+    task: Task, wanted: Wanted, settings: Sequence[AdapterSetting]
+) -> tuple[AdapterChoice, tuple[str, ...]]:
     if not task.splits:
-        return Choice(IDENTITY), ("too few queries to hold any out: nothing was learned.",)
+        return AdapterChoice(IDENTITY), ("too few queries to hold any out: nothing was learned.",)
     return choose(task, settings, wanted.ridges, wanted.say), ()
 
 
 def _learn_all(
-    task: SearchTask | LabelTask, everyone: IntArray, path: Sequence[Setting]
+    task: SearchTask | LabelTask, everyone: IntArray, path: Sequence[AdapterSetting]
 ) -> FloatArray | None:
     """Return the map learned from all queries, mined again where it has moved."""
     flat: FloatArray | None = None

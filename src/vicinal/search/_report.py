@@ -10,7 +10,7 @@ import numpy as np
 
 from vicinal._types import IntArray
 from vicinal.search._measures import SHOWN, list_scores
-from vicinal.search._setting import IDENTITY, Setting
+from vicinal.search._setting import IDENTITY, AdapterSetting
 from vicinal.search._splits import KINDS, Split, score_by_document
 from vicinal.search._tasks import Lists, SearchTask
 
@@ -55,7 +55,9 @@ class HeldOut:
         return np.column_stack([self.queries, *ranks])
 
 
-def hold_out(task: SearchTask, splits: Sequence[Split], path: Sequence[Setting]) -> list[HeldOut]:
+def hold_out(
+    task: SearchTask, splits: Sequence[Split], path: Sequence[AdapterSetting]
+) -> list[HeldOut]:
     """Return lists of each question's held-out queries under the last setting of a path."""
     results = []
     for kind in KINDS:
@@ -77,7 +79,7 @@ def _joined(parts: Sequence[Lists]) -> Lists:
     return grades, ideal
 
 
-def _lists(task: SearchTask, split: Split, path: Sequence[Setting]) -> Lists:
+def _lists(task: SearchTask, split: Split, path: Sequence[AdapterSetting]) -> Lists:
     """Return a split's lists under the last setting of a path, learned where they are not known."""
     if (id(split), path[-1]) in task.lists:
         return task.lists[id(split), path[-1]]

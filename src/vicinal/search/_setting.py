@@ -12,7 +12,7 @@ LOSSES = ("softmax", "hinge", "gerrymandering")
 
 
 @dataclass(frozen=True)
-class Setting:
+class AdapterSetting:
     """``loss`` None leaves queries as they are, ``weight`` None the documents."""
 
     loss: str | None = None
@@ -29,4 +29,4 @@ class Setting:
         return "; ".join(parts) or "identity"
 
 
-IDENTITY = Setting()
+IDENTITY = AdapterSetting()

@@ -19,7 +19,7 @@ from vicinal.search._moves import moved_documents, sum_queries, without_own
 from vicinal.search._negatives import Negatives
 from vicinal.search._objective import Objective, map_queries
 from vicinal.search._relevance import Judgements, SameClass
-from vicinal.search._setting import Setting
+from vicinal.search._setting import AdapterSetting
 from vicinal.search._splits import Split, score_by_document
 
 # Documents that held-out queries are ranked among at most: more would not change what is chosen.
@@ -27,7 +27,7 @@ MOST_DOCUMENTS = 20_000
 
 
 @dataclass(frozen=True)
-class Options:
+class SearchOptions:
     """What the user fixed."""
 
     negatives: Negatives
@@ -51,12 +51,12 @@ class SearchTask:
     queries: FloatArray
     documents: FloatArray
     relevance: Judgements
-    options: Options
+    options: SearchOptions
     splits: Sequence[Split] = ()
-    lists: dict[tuple[int, Setting], Lists] = field(default_factory=dict, compare=False)
+    lists: dict[tuple[int, AdapterSetting], Lists] = field(default_factory=dict, compare=False)
 
     def learn(
-        self, asked: IntArray, setting: Setting, start: FloatArray | None
+        self, asked: IntArray, setting: AdapterSetting, start: FloatArray | None
     ) -> FloatArray | None:
         """Return the map learned from some queries, on from another."""
         if setting.loss is None:
@@ -76,7 +76,7 @@ class SearchTask:
         return descend(objective, start, options.max_iter)
 
     def grades(
-        self, split: Split, flat: FloatArray | None, setting: Setting, *, plain: bool = False
+        self, split: Split, flat: FloatArray | None, setting: AdapterSetting, *, plain: bool = False
     ) -> Lists:
         """Return the grades of held-out queries' lists, and of the best lists, (m, k) each."""
         queries, documents, pool = self.queries[split.held], self.documents, self.pool
@@ -91,9 +91,9 @@ class SearchTask:
         places = deepest(SHOWN)
         return ranked_grades(queries, documents, self.relevance, split.held, pool, places)
 
-    def score(self, split: Split, flat: FloatArray | None, setting: Setting) -> Score:
+    def score(self, split: Split, flat: FloatArray | None, setting: AdapterSetting) -> Score:
         """Return 1 − nDCG@10 of held-out queries, a document a unit."""
-        plain = setting == Setting()
+        plain = setting == AdapterSetting()
         lists = self.lists[id(split), setting] = self.grades(split, flat, setting, plain=plain)
         scores = list_scores(DEFAULT, *lists)
         return score_by_document(1 - scores, self.relevance.first[split.held])
@@ -115,11 +115,11 @@ class LabelTask:
 
     rows: FloatArray
     target: Classes
-    options: Options
+    options: SearchOptions
     splits: Sequence[Split] = ()
 
     def learn(
-        self, asked: IntArray, setting: Setting, start: FloatArray | None
+        self, asked: IntArray, setting: AdapterSetting, start: FloatArray | None
     ) -> FloatArray | None:
         """Return the map learned from some rows, on from another."""
         if setting.loss is None:
@@ -131,7 +131,7 @@ class LabelTask:
         )  # fmt: skip
         return descend(objective, start, options.max_iter)
 
-    def score(self, split: Split, flat: FloatArray | None, setting: Setting) -> Score:
+    def score(self, split: Split, flat: FloatArray | None, setting: AdapterSetting) -> Score:
         """Return the losses of held-out rows by the vote of their nearest neighbours."""
         train, held = self.rows[split.train], self.rows[split.held]
         held = map_queries(held, flat, self.options.offset)

@@ -15,11 +15,11 @@ from vicinal.metric.descent._cone import project_to_cone
 from vicinal.metric.descent._frame import Frame, FramedRows, enter_frame, frame_rows, make_frame
 from vicinal.metric.descent._full_batch import Listener, minimise
 from vicinal.metric.descent._problem import (
+    DescentSetting,
     Objective,
     Problem,
     Progress,
     Rule,
-    Setting,
     Watch,
 )
 from vicinal.metric.descent._stochastic import (
@@ -36,6 +36,7 @@ __all__ = [
     "STEPS",
     "Adam",
     "Descent",
+    "DescentSetting",
     "FallingRate",
     "Frame",
     "FramedRows",
@@ -45,7 +46,6 @@ __all__ = [
     "Problem",
     "Progress",
     "Rule",
-    "Setting",
     "Watch",
     "enter_frame",
     "frame_rows",

@@ -47,7 +47,7 @@ class Rule(Protocol):
         """Return the new parameters."""
 
 
-class Setting(Protocol):
+class DescentSetting(Protocol):
     """What a problem leaves open: a start, a rate, a weight. Hashable, and known by its label."""
 
     @property
@@ -72,7 +72,7 @@ class Problem(Protocol):
         """Return the same problem on other rows, such as a part of its own."""
 
     def settings(self) -> Sequence[Any]:
-        """Return every :class:`Setting` that was left open, the likeliest first."""
+        """Return every :class:`DescentSetting` that was left open, the likeliest first."""
 
     def begin(self, setting: Any, seed: Sequence[int]) -> Any:
         """Return a :class:`~vicinal.metric.descent.Descent` at a setting's start."""

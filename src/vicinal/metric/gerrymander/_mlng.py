@@ -15,7 +15,7 @@ from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, Fold, IntArray
 from vicinal._validation import check_costs
 from vicinal.metric.descent import Frame, FramedRows, Progress, enter_frame, make_frame
-from vicinal.metric.gerrymander._options import Options, check_options, count_infeasible
+from vicinal.metric.gerrymander._options import MLNGOptions, check_options, count_infeasible
 from vicinal.metric.gerrymander._planned import as_maps, cross_fit_plan
 from vicinal.metric.gerrymander._problem import LinearProblem
 from vicinal.metric.gerrymander._published import PublishedMLNG
@@ -234,7 +234,7 @@ class MLNG(MetricLearner):
         return self._planned(framed, options, folds)
 
     def _planned(
-        self, rows: FramedRows, options: Options, folds: Sequence[Fold] | None = None
+        self, rows: FramedRows, options: MLNGOptions, folds: Sequence[Fold] | None = None
     ) -> Plan:
         return plan_fit(self._problem(rows, options), options.seed, self._watch, folds=folds)
 

@@ -28,7 +28,7 @@ from vicinal.metric.candidates import (
     squared_distances_to,
 )
 from vicinal.metric.descent import Descent, Objective, project_to_cone
-from vicinal.metric.gerrymander._options import Options
+from vicinal.metric.gerrymander._options import MLNGOptions
 from vicinal.metric.gerrymander._regularizers import REGULARIZERS, factored_regularizer
 from vicinal.metric.inference import SignedPairs, infer_all, infer_pairs
 from vicinal.rows import Rows
@@ -102,7 +102,7 @@ class FactoredObjective(PairedObjective):
     X : ndarray or CSR array of shape (n, d)
         Rows in order of class.
     classes : ClassOrder
-    options : Options
+    options : MLNGOptions
     weights : ndarray of shape (n,) or None
         Row weights of mean 1.
     regularization : float
@@ -115,7 +115,7 @@ class FactoredObjective(PairedObjective):
 
     X: AnyArray
     classes: ClassOrder
-    options: Options
+    options: MLNGOptions
     weights: FloatArray | None = None
     regularization: float = 0.0
     candidates: IntArray | None = None
@@ -173,7 +173,7 @@ class FactoredObjective(PairedObjective):
         return (start / np.sqrt(np.median(known))).astype(start.dtype) if len(known) else start
 
 
-def make_objective(rows: Rows, options: Options) -> FactoredObjective:
+def make_objective(rows: Rows, options: MLNGOptions) -> FactoredObjective:
     """Return the objective of rows and their classes, in any order."""
     classes = order_by_class(rows.codes)
     ordered = rows.take(classes.order)

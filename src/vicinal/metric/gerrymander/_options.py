@@ -26,7 +26,7 @@ SOLVERS = ("factored", "psd")
 
 
 @dataclass(frozen=True)
-class Options:
+class MLNGOptions:
     """Everything the learner was told; None is what it chooses on inner splits.
 
     ``init`` is "auto", a name or a map (p, d) of the features; ``search`` how candidates are
@@ -48,7 +48,9 @@ class Options:
     seed: int
 
 
-def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | None) -> Options:
+def check_options(
+    told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | None
+) -> MLNGOptions:
     """Return the options of an estimator for the rows X; ``warm`` is a map to go on from."""
     n_rows, width = X.shape
     check_choice("solver", told.solver, SOLVERS)
@@ -57,7 +59,7 @@ def check_options(told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | 
     if told.candidates == "faiss":
         import_faiss("candidates='faiss'")
     n_components = check_components(told.n_components, width)
-    return Options(
+    return MLNGOptions(
         n_neighbors=usual_neighbors(told.n_neighbors, n_rows - 1),
         n_components=n_components,
         solver=told.solver,

@@ -18,7 +18,7 @@ from vicinal.metric.gerrymander._objective import (
     make_objective,
     sides,
 )
-from vicinal.metric.gerrymander._options import Options
+from vicinal.metric.gerrymander._options import MLNGOptions
 from vicinal.metric.means import mean_map, near_squared_distance
 from vicinal.metric.selection import prediction_losses
 from vicinal.metric.starts import Start, start_map
@@ -67,7 +67,7 @@ class LinearProblem:
     """
 
     rows: FramedRows
-    options: Options
+    options: MLNGOptions
     _begun: dict[Start, tuple[FactoredObjective, FloatArray]] = field(default_factory=dict)
 
     def on(self, rows: FramedRows) -> Self:

@@ -1,10 +1,10 @@
 """Metrics from the gradients of an estimated regression function: GW, EGOP, EJOP, diffusion maps.
 
-    parameters ─▶ check_options ─▶ Options ─┐
+    parameters ─▶ check_options ─▶ GradientOptions
     y ─▶ real_targets, class_targets ─▶ Targets
     X ─▶ distinct_rows, span_of ────────────┤
                                             ▼
-    some rows ─▶ plan_fit: a race of paths ─▶ Choice: a Smoother, and the metric it starts from
+    some rows ─▶ plan_fit: a race of paths ─▶ SmootherChoice: a Smoother, and its first metric
                                             ▼
     follow_plan:  fit_smoother ─▶ gradients at points ─▶ GradientSums ─▶ MetricKind.components
                                             ▼

@@ -29,7 +29,7 @@ from ._evaluation import (
 )
 from ._fit import BegunFit, GradientFit, begin_fit
 from ._local import LocalRanking
-from ._options import Options, check_options, check_point_weights, weight_scale
+from ._options import GradientOptions, check_options, check_point_weights, weight_scale
 from ._rows import Span, distinct_rows
 from ._sample import Coordinates
 from ._smoother import Smoother
@@ -307,7 +307,7 @@ class GradientMetric(MetricLearner):
             return class_targets(target)
         return real_targets(target.values, weights)
 
-    def _options(self, n_features: int, n_columns: int) -> Options:
+    def _options(self, n_features: int, n_columns: int) -> GradientOptions:
         told = self.get_params(deep=False)
         return check_options(told, type(self).__name__, self._kind, n_features, n_columns)
 

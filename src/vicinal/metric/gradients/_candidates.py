@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ._kernel_ridge import MOST_ROWS
-from ._options import Options
+from ._options import GradientOptions
 from ._smoother import Smoother
 
 # Bandwidths tried, in units of the median distance between rows.
@@ -26,7 +26,7 @@ _OF_COLUMNS = 4
 
 
 def smoothers_to_try(
-    options: Options, median: float, n_rows: int, n_features: int
+    options: GradientOptions, median: float, n_rows: int, n_features: int
 ) -> list[Smoother]:
     """Return the smoothers cross-validation chooses from; one where nothing is left to choose."""
     base = replace(options.smoother, power=options.power or 1.0)

@@ -19,7 +19,7 @@ from ._kernel_ridge import leave_one_out_errors
 from ._sample import apply
 from ._smoother import Smoother
 from ._sums import merge_all
-from ._trials import Halves, Starts, Trial, try_all
+from ._trials import Halves, SmootherTrial, Starts, try_all
 
 # How many candidates go on at most.
 _FINALISTS = 4
@@ -31,7 +31,7 @@ _COMPARED_ROWS = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class SmootherChoice:
     """The smoother of the last iterations, how many of all are left, and the metric so far."""
 
     smoother: Smoother
@@ -46,7 +46,7 @@ def choose(
     powers: Sequence[float],
     n_iter: int,
     report: Callable[[str], None] = lambda line: None,
-) -> Choice:
+) -> SmootherChoice:
     """Return the smoother, power and iteration whose metrics predict best.
 
     Every estimator finds its own path, one smoother and power an iteration, on few points of one
@@ -59,7 +59,7 @@ def choose(
     scouts = [scout(halves, s, powers, n_iter) for s in by_estimator.values()]
     by_end = {path[-1][0]: path for path in scouts if path}
     if not by_end:
-        return Choice(smoothers[-1], None, 1)
+        return SmootherChoice(smoothers[-1], None, 1)
     paths = [follow(halves, by_end[end]) for end in drop_behind(list(by_end))]
     for path in paths:
         for number, trial in enumerate(path, start=1):
@@ -71,10 +71,10 @@ def choose(
         before = chosen[enough - 1]
         (learned,) = halves.kind.components(merge_all(before.sums), before.smoother)
         start = halves.yardstick.rescale(learned)
-    return Choice(chosen[enough].smoother, start, enough + 1)
+    return SmootherChoice(chosen[enough].smoother, start, enough + 1)
 
 
-def preferred(paths: Sequence[list[Trial]]) -> tuple[list[Trial], Trial]:
+def preferred(paths: Sequence[list[SmootherTrial]]) -> tuple[list[SmootherTrial], SmootherTrial]:
     """Return the path of least error, or that of regressions if not clearly behind, and its best.
 
     The least of many noisy errors is low by chance; regressions were not picked by them.
@@ -88,13 +88,13 @@ def preferred(paths: Sequence[list[Trial]]) -> tuple[list[Trial], Trial]:
 
 def scout(
     halves: Halves, smoothers: Sequence[Smoother], powers: Sequence[float], n_iter: int
-) -> list[list[Trial]]:
+) -> list[list[SmootherTrial]]:
     """Return the quick trials along one estimator's path, the best few of each iteration.
 
     After the first iteration only these are tried again. The path ends where the error no longer
     falls by its standard error.
     """
-    path: list[list[Trial]] = []
+    path: list[list[SmootherTrial]] = []
     candidates = halves.variants(smoothers, powers)
     while len(path) < n_iter:
         start = halves.yardstick.rescale(path[-1][0].components[0]) if path else None
@@ -111,13 +111,13 @@ def scout(
     return path
 
 
-def follow(halves: Halves, path: Sequence[Sequence[Trial]]) -> list[Trial]:
+def follow(halves: Halves, path: Sequence[Sequence[SmootherTrial]]) -> list[SmootherTrial]:
     """Return the best trial of each iteration of a path, on all points of both halves.
 
     Few points said where the path ends; it ends sooner where the error rises on all of them.
     """
     starts: Starts = (None,) * len(halves.folds)
-    trials: list[Trial] = []
+    trials: list[SmootherTrial] = []
     for scouted in path:
         found = try_all(halves, [trial.smoother for trial in scouted], starts)
         if not found:
@@ -129,7 +129,7 @@ def follow(halves: Halves, path: Sequence[Sequence[Trial]]) -> list[Trial]:
     return trials
 
 
-def least_ridge(trials: Sequence[Trial]) -> Trial:
+def least_ridge(trials: Sequence[SmootherTrial]) -> SmootherTrial:
     """Return the trial of least ridge of those a standard error does not tell from the best.
 
     Errors are of metrics learned from halves: the whole, of twice the rows, wants less smoothing.

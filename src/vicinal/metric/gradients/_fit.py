@@ -1,6 +1,6 @@
 """The fit of a gradient metric, whatever holds the rows: choose on some of them, then add up sums.
 
-    Options, rows ─▶ plan_fit ─▶ FitPlan ─┐
+    GradientOptions, rows ─▶ plan_fit ─▶ FitPlan ─┐
     smoother, metric so far ─▶ evaluate ──┴─▶ follow_plan ─▶ GradientFit
 
 ``evaluate`` is the caller's: in memory it goes through blocks of rows (``fit_rows``), on a cluster
@@ -17,9 +17,9 @@ import numpy as np
 from vicinal._types import AnyArray, FloatArray, IntArray
 
 from ._candidates import affordable_points, nothing_near, smoothers_to_try, widest
-from ._choice import Choice, choose
+from ._choice import SmootherChoice, choose
 from ._evaluation import Evaluated, FittedSmoother, evaluate, fit_smoother
-from ._options import Options
+from ._options import GradientOptions
 from ._rows import Span, distinct_rows, span_of
 from ._smoother import Smoother
 from ._targets import Targets
@@ -39,8 +39,8 @@ class FitPlan:
 
     Attributes
     ----------
-    options : Options
-    choice : Choice
+    options : GradientOptions
+    choice : SmootherChoice
         How gradients are estimated.
     points : ndarray of shape (m,) or None
         Rows of the whole at which they are estimated, ascending; None is all.
@@ -54,8 +54,8 @@ class FitPlan:
         Of the rows, and so of the map.
     """
 
-    options: Options
-    choice: Choice
+    options: GradientOptions
+    choice: SmootherChoice
     points: IntArray | None
     yardstick: Yardstick
     target_scale: float
@@ -133,7 +133,7 @@ class BegunFit:
 
 
 def begin_fit(
-    options: Options,
+    options: GradientOptions,
     X: AnyArray,
     targets: Targets,
     weights: FloatArray,
@@ -154,7 +154,7 @@ def begin_fit(
 
 
 def plan_fit(
-    options: Options,
+    options: GradientOptions,
     X: AnyArray,
     targets: Targets,
     weights: FloatArray,
@@ -165,7 +165,7 @@ def plan_fit(
 
     Parameters
     ----------
-    options : Options
+    options : GradientOptions
     X, targets, weights : ndarray of shape (n, d), Targets, ndarray of shape (n,)
         The rows to choose on: all, or a random part.
     n_rows : int
@@ -220,20 +220,20 @@ def _first_found(
 
 
 def _choose(
-    options: Options,
+    options: GradientOptions,
     X: AnyArray,
     targets: Targets,
     n_rows: int,
     rows: IntArray,
     yardstick: Yardstick,
     random: np.random.RandomState,
-) -> Choice:
+) -> SmootherChoice:
     """Return how gradients are estimated, and in which metric."""
     n_iter = options.n_iter or _MOST_ITERATIONS
     smoothers = smoothers_to_try(options, yardstick.median, n_rows, X.shape[1])
     if options.bandwidth is not None or len(rows) < CV_LEAST:
         n_iter = options.n_iter or 1
-        return Choice(smoothers[len(smoothers) // 2], None, n_iter, n_left=n_iter)
+        return SmootherChoice(smoothers[len(smoothers) // 2], None, n_iter, n_left=n_iter)
     kind, n_threads = options.kind, options.blocks.n_threads
     # In the plane that few rows span, columns are no features, whose weights a diagonal would be.
     diagonals: tuple[bool, ...] = (False,)
@@ -248,7 +248,7 @@ def _choose(
 
 
 def _evaluation_rows(
-    options: Options,
+    options: GradientOptions,
     smoother: Smoother,
     shape: tuple[int, int, int],
     random: np.random.RandomState,

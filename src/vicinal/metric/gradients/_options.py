@@ -26,7 +26,7 @@ INDICATORS = ("practical", "theoretical", "none")
 
 # Equal only to itself, as its smoother is.
 @dataclass(frozen=True, eq=False)
-class Options:
+class GradientOptions:
     """Checked parameters of a learner; what is None or "auto" is left to the fit.
 
     ``smoother`` has all that was told of one: its estimator may be "auto", and where
@@ -59,7 +59,7 @@ class Options:
 
 def check_options(
     told: Mapping[str, Any], learner: str, kind: MetricKind, n_features: int, n_columns: int
-) -> Options:
+) -> GradientOptions:
     """Return a learner's parameters (those of ``get_params``) for X (n, d) and C columns of f."""
     given = [name for name in _CHECKS if told[name] is not None]
     told = {**told, **{name: _CHECKS[name](name, told[name]) for name in given}}
@@ -71,7 +71,7 @@ def check_options(
             f"local=True ranks by outer products of gradients, which {learner} does not make; "
             "take EGOP or EJOP."
         )
-    return Options(
+    return GradientOptions(
         kind=kind,
         smoother=_check_smoother(told, n_features, n_columns),
         bandwidth=told["bandwidth"],

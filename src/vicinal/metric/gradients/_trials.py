@@ -1,6 +1,6 @@
 """What a smoother is worth: a metric learned from one half of the rows predicts the other.
 
-    smoothers ─▶ families ─▶ half_sums ─▶ metrics, one a power ─▶ k-NN errors ─▶ Trial
+    smoothers ─▶ families ─▶ half_sums ─▶ metrics, one a power ─▶ k-NN errors ─▶ SmootherTrial
 
 Errors are kept row by row: two trials are told apart by the mean of their differences in units of
 its standard error.
@@ -96,7 +96,7 @@ def split_halves(
 
 
 @dataclass(eq=False)
-class Trial(Entry[Smoother]):
+class SmootherTrial(Entry[Smoother]):
     """A smoother and a power, what they learned on each half, and the errors row by row."""
 
     sums: tuple[GradientSums, ...] = ()
@@ -110,7 +110,7 @@ class Trial(Entry[Smoother]):
 
 def try_all(
     halves: Halves, smoothers: Sequence[Smoother], starts: Starts, *, few: bool = False
-) -> list[Trial]:
+) -> list[SmootherTrial]:
     """Return a trial of every smoother that finds gradients; with ``few`` a quick one."""
     folds = range(1 if few else len(halves.folds))
     by_fold = [half_sums(halves, fold, smoothers, starts[fold], few=few) for fold in folds]
@@ -123,7 +123,9 @@ def try_all(
         for smoother, maps in zip(alike, by_smoother, strict=True):
             errors = [prediction_errors(maps[fold], halves, fold, few=few) for fold in folds]
             score = Score(np.concatenate(errors))
-            trials.append(Trial(smoother.describe(), smoother, [score], sums=sums, components=maps))
+            trials.append(
+                SmootherTrial(smoother.describe(), smoother, [score], sums=sums, components=maps)
+            )
     return trials
 
 

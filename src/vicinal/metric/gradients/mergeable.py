@@ -24,7 +24,7 @@ from ._evaluation import BLOCK_ROWS, Evaluated, fit_smoother, gradients_at
 from ._fit import GradientFit, follow_plan, plan_fit
 from ._kernel_ridge import rows_to_solve_for
 from ._local_linear import slopes_at
-from ._options import Options
+from ._options import GradientOptions
 from ._rows import distinct_rows
 from ._sample import COMPACT, Coordinates, make_sample
 from ._smoother import Smoother
@@ -38,9 +38,9 @@ __all__ = [
     "Evaluated",
     "GradientFit",
     "GradientMetric",
+    "GradientOptions",
     "GradientSums",
     "KernelSums",
-    "Options",
     "Smoother",
     "Targets",
     "follow_plan",
@@ -115,7 +115,7 @@ class Neighbours:
         return Neighbours(squared, rows, nearest("values"), nearest("codes"), self.k)
 
 
-def read_input(estimator: GradientMetric, X: Any, y: AnyArray) -> tuple[Targets, Options]:
+def read_input(estimator: GradientMetric, X: Any, y: AnyArray) -> tuple[Targets, GradientOptions]:
     """Let an estimator check rows, targets and its parameters as its ``fit`` would."""
     rows = estimator.note_rows(estimator._read(X, y))
     targets = estimator._targets(rows.target, np.ones(rows.n_rows))

@@ -18,7 +18,7 @@ from vicinal.metric.selection._curves import (
     choose_held_out,
 )
 from vicinal.metric.selection._judges import SHARE, judge_maps, prediction_losses, vote_losses
-from vicinal.metric.selection._learning import Choice, Learned, Plan, choose, learn, plan_fit
+from vicinal.metric.selection._learning import Learned, Plan, SettingChoice, choose, learn, plan_fit
 from vicinal.metric.selection._race import (
     CLEARLY,
     Entry,
@@ -34,13 +34,13 @@ __all__ = [
     "CLEARLY",
     "PATIENCE",
     "SHARE",
-    "Choice",
     "Entry",
     "Fate",
     "HeldOutChoice",
     "Learned",
     "Plan",
     "Score",
+    "SettingChoice",
     "choose",
     "choose_by_votes",
     "choose_held_out",

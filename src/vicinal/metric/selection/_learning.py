@@ -1,8 +1,8 @@
 """From a problem to a learned map: choose what is open on inner splits, then fit all rows.
 
-    settings ─▶ Trial each (a descent a split) ─▶ to epoch E/8 ─▶ half ─▶ E/4 ─▶ half ─▶ … ─▶ E
-                                                                                      │
-    Learned ◀─ a descent on all rows ◀─ Choice: the setting of lowest score, its epoch ◀┘
+    settings ─▶ SettingTrial each (a descent a split) ─▶ epoch E/8 ─▶ half ─▶ E/4 ─▶ half ─▶ … ─▶ E
+                                                                                                │
+    Learned ◀─ a descent on all rows ◀─ SettingChoice: the setting of lowest score, its epoch ◀─┘
 
 Scores are those of held-out rows, and those of neighbouring epochs are meaned in the end.
 """
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import FloatArray, Fold
-from vicinal.metric.descent import Descent, Problem, Progress, Setting, Watch
+from vicinal.metric.descent import Descent, DescentSetting, Problem, Progress, Watch
 from vicinal.metric.selection._race import Entry, Score, halve, race
 from vicinal.rows import FOLDS, Rows, inner_folds
 
@@ -27,7 +27,7 @@ MOST_LEVEL = 3
 
 
 @dataclass(eq=False)
-class Trial(Entry[Setting]):
+class SettingTrial(Entry[DescentSetting]):
     """A setting, its descents (one a split), and the score after each epoch it was asked for.
 
     ``maps`` are those of the epochs that may yet be chosen, one a split: four epochs at most.
@@ -98,35 +98,35 @@ class Trial(Entry[Setting]):
 
 
 @dataclass(frozen=True)
-class Choice:
+class SettingChoice:
     """The setting to fit with, the epoch to stop at (None: the last), and what was tried, in words.
 
     ``level`` are the further settings, with their epochs, that noise does not tell from it.
     ``maps`` are what the setting, and each of these, had learned on every split by its epoch.
     """
 
-    setting: Setting
+    setting: DescentSetting
     n_epochs: int | None
     tried: tuple[dict[str, Any], ...] = ()
-    level: tuple[tuple[Setting, int], ...] = ()
+    level: tuple[tuple[DescentSetting, int], ...] = ()
     maps: tuple[list[FloatArray], ...] = ()
 
 
 def choose(
     splits: Sequence[tuple[Problem, Rows]],
-    settings: Sequence[Setting],
+    settings: Sequence[DescentSetting],
     seed: int,
     watch: Watch,
     *,
     averages: bool = False,
-) -> Choice:
+) -> SettingChoice:
     """Return the setting with the lowest inner score, and the epoch to stop at.
 
     With ``averages`` also the settings that noise does not tell from it. A true answer of the watch
     ends the search with what is known by then.
     """
     trials = [
-        Trial(
+        SettingTrial(
             setting.label(),
             setting,
             descents=[problem.begin(setting, (seed, i)) for i, (problem, _) in enumerate(splits)],
@@ -135,7 +135,7 @@ def choose(
     ]
     n_epochs = trials[0].descents[0].n_epochs
 
-    def walk_on(trial: Trial, until: int) -> bool:
+    def walk_on(trial: SettingTrial, until: int) -> bool:
         """Walk to an epoch and tell; return whether that was enough."""
         trial.run(splits, until)
         loss = trial.descents[0].losses[-1] if until else np.nan
@@ -150,16 +150,16 @@ def choose(
     others = level_with(best, scored) if averages else []
     level = tuple((trial.candidate, trial.steady[1]) for trial in others)
     maps = tuple(trial.maps[trial.steady[1]] for trial in (best, *others))
-    return Choice(best.candidate, best.steady[1], tried, level, maps)
+    return SettingChoice(best.candidate, best.steady[1], tried, level, maps)
 
 
-def level_with(best: Trial, trials: Sequence[Trial]) -> list[Trial]:
+def level_with(best: SettingTrial, trials: Sequence[SettingTrial]) -> list[SettingTrial]:
     """Return the trials that a standard error does not tell from the best.
 
     One a start, the better of its rates; no more than MOST_LEVEL, the lowest scores first.
     """
     lowest, starts = best.scores[best.steady[1]], [best.candidate.start]
-    level: list[Trial] = []
+    level: list[SettingTrial] = []
     for trial in sorted(trials, key=attrgetter("steady")):
         epoch = trial.steady[1]
         if trial.candidate.start not in starts and not trial.scores[epoch].is_behind(lowest, by=1):
@@ -189,7 +189,7 @@ class Plan:
     """A problem, what folds of its rows chose for it (none, where nothing was open), and a seed."""
 
     problem: Problem
-    choice: Choice
+    choice: SettingChoice
     seed: int
     watch: Watch
     folds: Sequence[Fold] = ()
@@ -263,7 +263,7 @@ def plan_fit(
         if parts:
             choice = choose(parts, settings, seed, watch_all, averages=problem.has_mean)
             return Plan(problem, choice, seed, watch, folds, bool(stopped))
-    return Plan(problem, Choice(settings[0], None), seed, watch)
+    return Plan(problem, SettingChoice(settings[0], None), seed, watch)
 
 
 def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS) -> Learned:
@@ -275,7 +275,9 @@ def learn(problem: Problem, seed: int, watch: Watch, *, most_splits: int = FOLDS
     return plan_fit(problem, seed, watch, most_splits=most_splits).learn()
 
 
-def walk(problem: Problem, setting: Setting, until: int | None, seed: Sequence[int]) -> FloatArray:
+def walk(
+    problem: Problem, setting: DescentSetting, until: int | None, seed: Sequence[int]
+) -> FloatArray:
     """Return the map that a setting leads to, after so many epochs; None is all."""
     descent = problem.begin(setting, seed)
     until = descent.n_epochs if until is None else until
