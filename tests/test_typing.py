@@ -19,7 +19,13 @@ def test_the_stub_names_what_the_package_has():
     assert {name: home for home, name in named} == vicinal._HOME
 
 
-def test_a_misspelt_parameter_is_found(tmp_path):
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """What mypy knows of the package, learned once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def test_a_misspelt_parameter_is_found(tmp_path, cache):
     pytest.importorskip("mypy", reason="needs the extra lint")
     (tmp_path / "user.py").write_text(
         "import vicinal\n"
@@ -29,7 +35,7 @@ def test_a_misspelt_parameter_is_found(tmp_path):
         "vicinal.MLNG(3, max_itr=5)\n"
     )
     options = ["--strict", "--follow-imports=silent", "--config-file=", "--ignore-missing-imports"]
-    command = [sys.executable, "-m", "mypy", *options, "--cache-dir", str(tmp_path), "user.py"]
+    command = [sys.executable, "-m", "mypy", *options, "--cache-dir", str(cache), "user.py"]
     said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout
     assert '"n_neighbours" for "KNNClassifier"' in said
     assert 'no attribute "KNNClasifier"' in said
@@ -37,7 +43,7 @@ def test_a_misspelt_parameter_is_found(tmp_path):
     assert "Found 3 errors" in said, said
 
 
-def test_frames_and_lists_are_taken_as_they_are(tmp_path):
+def test_frames_and_lists_are_taken_as_they_are(tmp_path, cache):
     pytest.importorskip("mypy", reason="needs the extra lint")
     (tmp_path / "user.py").write_text(
         "import pandas as pd\n"
@@ -47,6 +53,6 @@ def test_frames_and_lists_are_taken_as_they_are(tmp_path):
         "vicinal.compare(frame, 'y').to_frame()\n"
     )
     options = ["--follow-imports=silent", "--config-file=", "--ignore-missing-imports"]
-    command = [sys.executable, "-m", "mypy", *options, "--cache-dir", str(tmp_path), "user.py"]
+    command = [sys.executable, "-m", "mypy", *options, "--cache-dir", str(cache), "user.py"]
     said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout
     assert said.startswith("Success"), said

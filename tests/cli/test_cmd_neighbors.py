@@ -65,7 +65,8 @@ def test_the_table_shows_the_first_rows_and_says_so(run, model):
 
 
 def test_numbers_are_the_labels_of_a_regression(run, tmp_path):
-    assert run("fit", "diabetes", "--k", 2, "-o", tmp_path / "m").code == 0
+    words = ("--method", "egop", "--k", 2, "-o", tmp_path / "m")
+    assert run("fit", "diabetes", *words).code == 0
     done = run("neighbors", tmp_path / "m", "diabetes", "--row", 0, "--format", "json")
     nearest = json.loads(done.out)["neighbors"][0]["neighbors"][0]
     assert nearest["row"] == 0

@@ -156,7 +156,7 @@ def test_a_model_that_imputes_fills_holes_in_new_rows(run, table, tmp_path):
 
 
 def test_regression_predicts_numbers_and_has_no_shares(run, tmp_path):
-    assert run("fit", "diabetes", "-o", tmp_path / "m").code == 0
+    assert run("fit", "diabetes", "--method", "egop", "-o", tmp_path / "m").code == 0
     done = run("predict", tmp_path / "m", "diabetes", "-o", tmp_path / "p.csv")
     assert done.code == 0
     assert "nMSE" in done.out

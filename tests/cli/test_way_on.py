@@ -69,12 +69,6 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
     assert "a directory without a comparison that ended" in refused.stderr
 
 
-def test_numbers_are_learned_by_default(folder):
-    done = run("fit", "counts.csv", "--target", "score", "-o", "m.vicinal", folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("egop, k = 5")
-
-
 def test_predictions_stand_beside_the_table_on_request(folder):
     done = run("predict", "counts.vicinal", "new.csv", "--append", folder=folder)
     assert done.returncode == 0, done.stderr
