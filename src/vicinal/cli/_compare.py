@@ -39,7 +39,10 @@ def compare(
     ] = None,
     repeats: Annotated[
         int | None,
-        Option(help="Random splits, for repeated.", show_default="10; of large tables 1"),
+        Option(
+            help="How often rows are cut into folds; random splits, for repeated.",
+            show_default="1, where fits take milliseconds 10; of repeated 10, of large tables 1",
+        ),
     ] = None,
     scale: Annotated[
         str,

@@ -64,8 +64,10 @@ def compare(
         Which rows test; "auto" is the data set's own: by groups where there are any, by time where
         the rows come in the order of a date and their targets follow one another.
     n_folds, n_repeats : int, optional
-        Folds of "kfold", "grouped" and "time", random splits of "repeated". By default 5 and 10; of
-        a table where the first one alone tests 1,250 rows or more, only that one is judged.
+        Folds of "kfold", "grouped" and "time", random splits of "repeated": by default 5 and 10.
+        Of a table where the first one alone tests 1,250 rows or more, only that one is judged.
+        ``n_repeats`` cuts folds of "kfold" and "grouped" so many times: ten times by default
+        where all methods are solved in closed form, and once where a descent takes its time.
     scale : {"auto", "zscore", "histogram", "unit", "none"}
         How features are scaled, by numbers of the training part; "auto" is "none" for rows of unit
         length, as embeddings are, and else "zscore".
