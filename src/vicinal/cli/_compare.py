@@ -70,7 +70,13 @@ def compare(
             show_default="error; nmse to regress",
         ),
     ] = None,
-    limit: Annotated[int | None, Option(help="Take a random sample of so many rows.")] = None,
+    limit: Annotated[
+        int | None,
+        Option(
+            help="Take a random sample of so many rows.",
+            show_default="all; of a text of more than 100 MB 20,000",
+        ),
+    ] = None,
     seed: Annotated[int, Option(help="Seed of folds, samples and learners.")] = 0,
     jobs: cli.AllJobs = None,
     out: cli.Out = None,
