@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks._measure import Case
-from vicinal import EGOP, KNNRegressor, LocalLinearRegressor
+from vicinal import EGOP, KNNRegressor, LocalLinearRegressor, Smoothing
 from vicinal.data import load_dataset
 
 RESULTS = Path(__file__).parent / "results"
@@ -206,8 +206,7 @@ def refittable(metric: Any) -> Any:
     return EGOP(
         metric.estimator_,
         bandwidth=metric.bandwidth_,
-        n_local=metric.n_local_,
-        ridge=metric.ridge_,
+        smoothing=Smoothing(n_local=metric.n_local_, ridge=metric.ridge_),
         power=metric.power_,
         n_iter=metric.n_iter_,
         random_state=0,

@@ -16,9 +16,11 @@ SECTIONS = {
     "vicinal.search": "Search under a learned map",
     "vicinal.scale": "Distributed fits",
     "vicinal.report": "Plots",
-    "vicinal.rivals": "Rivals",
-    "vicinal.index": "Search",
-    "vicinal.predict": "Prediction and model files",
+    "vicinal.rivals": "Other metric learners",
+    "vicinal.comparison": "Comparison",
+    "vicinal.index": "Indexes",
+    "vicinal.predict": "Prediction",
+    "vicinal.models": "Model files",
 }
 # Doors of their own: modules whose names are not imported from ``vicinal`` itself.
 DOORS = {

@@ -14,7 +14,7 @@ together.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from vicinal import EGOP
+from vicinal import EGOP, Smoothing
 
 V = np.array([2.0, 1.0, 0.0]) / np.sqrt(5)
 DIMENSIONS, NOISE, ROWS = 3, 0.1, np.array([250, 500, 1000, 2000, 4000])
@@ -46,9 +46,7 @@ def deviation(n, indicator, seed):
     metric = EGOP(
         "difference",
         bandwidth=h,
-        step=t,
-        kernel="epanechnikov",
-        indicator=indicator,
+        smoothing=Smoothing("epanechnikov", step=t, indicator=indicator),
         n_evaluations=250,
         random_state=0,
     ).fit(X, y)

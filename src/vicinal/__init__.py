@@ -24,6 +24,7 @@ _HOMES = {
         "EJOP",
         "GradientDiffusionMap",
         "GradientWeights",
+        "Smoothing",
         "gradient_metric",
         "ReliefF",
     ),

@@ -21,6 +21,7 @@ from vicinal.metric import HammingMLNG as HammingMLNG
 from vicinal.metric import MetricLearner as MetricLearner
 from vicinal.metric import RegressionMLNG as RegressionMLNG
 from vicinal.metric import ReliefF as ReliefF
+from vicinal.metric import Smoothing as Smoothing
 from vicinal.metric import best_voting_set as best_voting_set
 from vicinal.metric import gerrymandering_loss as gerrymandering_loss
 from vicinal.metric import gradient_metric as gradient_metric

@@ -52,10 +52,21 @@ def assert_same_fit(found, expected):
         (vicinal.EGOP("local-linear", bandwidth="rule", n_iter=3), lambda y: y),
         (vicinal.EGOP("analytic"), lambda y: y > 0),
         (vicinal.EGOP("analytic"), lambda y: np.where(y > 0, "high", "low")),
-        (vicinal.EGOP("local-linear", n_local=12, ridge=0.3), lambda y: (100 * y).astype(int)),
+        (
+            vicinal.EGOP("local-linear", smoothing=vicinal.Smoothing(n_local=12, ridge=0.3)),
+            lambda y: (100 * y).astype(int),
+        ),
         (vicinal.EJOP("analytic"), letters),
-        (vicinal.EJOP("local-linear", n_local=20, n_evaluations=100), letters),
-        (vicinal.EJOP("analytic", temperature=None), lambda y: np.round(y)),
+        (
+            vicinal.EJOP(
+                "local-linear", smoothing=vicinal.Smoothing(n_local=20), n_evaluations=100
+            ),
+            letters,
+        ),
+        (
+            vicinal.EJOP("analytic", smoothing=vicinal.Smoothing(temperature=None)),
+            lambda y: np.round(y),
+        ),
         (vicinal.GradientWeights("analytic"), letters),
         (vicinal.GradientWeights("analytic"), lambda y: y),
     ],

@@ -17,6 +17,7 @@ from vicinal.metric.gradients import (
     EJOP,
     GradientDiffusionMap,
     GradientWeights,
+    Smoothing,
     gradient_metric,
 )
 from vicinal.metric.inference import (
@@ -43,6 +44,7 @@ __all__ = [
     "PublishedRegressionMLNG",
     "RegressionMLNG",
     "ReliefF",
+    "Smoothing",
     "best_voting_set",
     "gerrymandering_loss",
     "gradient_metric",

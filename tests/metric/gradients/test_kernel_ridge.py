@@ -10,7 +10,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 
-from vicinal import EGOP, EJOP
+from vicinal import EGOP, EJOP, Smoothing
 from vicinal.metric.gradients import _kernel_ridge as kernel_ridge
 from vicinal.metric.gradients._candidates import affordable_points, candidates
 from vicinal.metric.gradients._choice import two_regressions
@@ -184,4 +184,4 @@ def test_classes_are_parted_by_the_feature_that_parts_them():
 
 def test_another_kernel_is_refused():
     with pytest.raises(ValueError, match=r"'kernel-ridge' differentiates a Gaussian"):
-        EGOP("kernel-ridge", kernel="triangle").fit(*data()[:2])
+        EGOP("kernel-ridge", smoothing=Smoothing("triangle")).fit(*data()[:2])

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import vicinal
 import vicinal.scale
-from vicinal import EGOP, EJOP, GradientWeights
+from vicinal import EGOP, EJOP, GradientWeights, Smoothing
 from vicinal.metric.gradients import mergeable
 from vicinal.metric.gradients.mergeable import Estimate, Smoother
 from vicinal.models import load_model, save_model
@@ -157,7 +157,9 @@ def test_gradients_at_the_samples_are_those_the_fit_stored(learner, y, tmp_path)
 
 def test_the_gradient_of_a_plane_is_its_slope_everywhere():
     slope = np.array([1.0, -2.0, 0.0, 0.5])
-    learner = EGOP("local-linear", ridge=1e-6, random_state=0).fit(X, X @ slope)
+    learner = EGOP("local-linear", smoothing=Smoothing(ridge=1e-6), random_state=0).fit(
+        X, X @ slope
+    )
     points = 0.5 * RNG.normal(size=(20, 4))
     found = learner.estimate_gradients(points, X, X @ slope)
     np.testing.assert_allclose(found, np.tile(slope, (20, 1)), atol=1e-3)

@@ -6,13 +6,23 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.linalg import subspace_angles
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 import vicinal
-from vicinal import EGOP, EJOP, GradientWeights, KNNClassifier, KNNRegressor, gradient_metric
+from vicinal import (
+    EGOP,
+    EJOP,
+    GradientWeights,
+    KNNClassifier,
+    KNNRegressor,
+    Smoothing,
+    gradient_metric,
+)
 from vicinal.metric.gradients._base import GradientMetric
 from vicinal.metric.gradients._spectrum import (
     MetricKind,
@@ -420,21 +430,27 @@ def test_two_classes_by_any_name_are_zero_and_one():
         ({"bandwidth": np.nan}, "bandwidth must be a number above zero"),
         ({"bandwidth": "wide"}, "bandwidth must be a number, None or 'rule'"),
         ({"estimator": "numerical"}, "estimator must be one of"),
-        ({"estimator": "analytic", "kernel": "triangle"}, "differentiates a Gaussian kernel"),
-        ({"kernel": "boxcar"}, "kernel must be one of"),
-        ({"indicator": "maybe"}, "indicator must be one of"),
-        ({"estimator": "difference", "step": 0.0}, "step must be above zero"),
-        ({"estimator": "difference", "step": [1.0, 2.0]}, "one a feature"),
-        ({"estimator": "difference", "step": np.ones(4), "n_iter": 2}, "one number where n_iter"),
+        (
+            {"estimator": "analytic", "smoothing__kernel": "triangle"},
+            "differentiates a Gaussian kernel",
+        ),
+        ({"smoothing__kernel": "boxcar"}, "kernel must be one of"),
+        ({"smoothing__indicator": "maybe"}, "indicator must be one of"),
+        ({"estimator": "difference", "smoothing__step": 0.0}, "step must be above zero"),
+        ({"estimator": "difference", "smoothing__step": [1.0, 2.0]}, "one a feature"),
+        (
+            {"estimator": "difference", "smoothing__step": np.ones(4), "n_iter": 2},
+            "one number where n_iter",
+        ),
         ({"n_iter": 0}, "n_iter must be at least 1, got 0"),
         ({"n_components": 0}, "n_components must be at least 1, got 0"),
         ({"n_components": 5}, "n_components=5 is more than the 4 features; ask for at most 4"),
-        ({"n_local": 1}, "n_local must be at least 2, got 1"),
+        ({"smoothing__n_local": 1}, "n_local must be at least 2, got 1"),
         ({"n_evaluations": "many"}, "n_evaluations must be a whole number"),
-        ({"temperature": 0.0}, "temperature must be a number above zero"),
-        ({"ridge": -1}, "ridge must be a number above zero"),
+        ({"smoothing__temperature": 0.0}, "temperature must be a number above zero"),
+        ({"smoothing__ridge": -1}, "ridge must be a number above zero"),
         ({"power": 0}, "power must be a number above zero"),
-        ({"confidence": 1.5}, "confidence must be below 1"),
+        ({"smoothing__confidence": 1.5}, "confidence must be below 1"),
         ({"n_neighbors": 0}, "n_neighbors must be at least 1, got 0"),
         ({"block_size": 0}, "block_size"),
         ({"bandwidth": 1.0}, "estimator='auto' chooses the bandwidth"),
@@ -443,7 +459,29 @@ def test_two_classes_by_any_name_are_zero_and_one():
 def test_nonsense_is_refused_with_its_value(parameters, message):
     X, y, _ = index_data(60, d=4)
     with pytest.raises(ValueError, match=message):
-        EGOP(**parameters).fit(X, y)
+        EGOP(smoothing=Smoothing()).set_params(**parameters).fit(X, y)
+
+
+def test_what_is_no_smoothing_is_refused():
+    X, y, _ = index_data(60, d=4)
+    with pytest.raises(
+        ValueError, match=r"smoothing must be a vicinal.Smoothing or None, got 'tri"
+    ):
+        EGOP(smoothing="triangle").fit(X, y)
+
+
+def test_a_smoothing_is_cloned_saved_and_searched_with_its_metric(tmp_path):
+    X, y, _ = index_data(60, d=4)
+    metric = EGOP("local-linear", smoothing=Smoothing(n_local=20, ridge=0.1), random_state=0)
+    fitted = clone(metric).fit(X, y)
+    assert (fitted.n_local_, fitted.ridge_) == (20, 0.1)
+    vicinal.save_model(fitted, tmp_path / "m.vicinal")
+    again = vicinal.load_model(tmp_path / "m.vicinal")
+    assert again.get_params()["smoothing__n_local"] == 20
+    assert_allclose(again.transform(X), fitted.transform(X))
+    model = KNNRegressor(metric=metric, n_neighbors=3)
+    found = GridSearchCV(model, {"metric__smoothing__ridge": [0.1, 1.0]}, cv=2).fit(X, y)
+    assert found.best_params_["metric__smoothing__ridge"] in (0.1, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -451,7 +489,7 @@ def test_nonsense_is_refused_with_its_value(parameters, message):
     [
         {"estimator": "analytic"},
         {"estimator": "difference"},
-        {"estimator": "difference", "kernel": "biweight"},
+        {"estimator": "difference", "smoothing": Smoothing("biweight")},
         {"estimator": "local-linear"},
     ],
 )
@@ -481,7 +519,7 @@ def test_a_target_whose_squares_overflow_is_refused():
 def test_too_few_rows_for_the_theoretical_indicator_are_refused_with_a_way_out():
     X, y, _ = index_data(60, d=4)
     with pytest.raises(ValueError, match="use indicator='practical'"):
-        EGOP("difference", indicator="theoretical").fit(X, y)
+        EGOP("difference", smoothing=Smoothing(indicator="theoretical")).fit(X, y)
 
 
 @pytest.mark.parametrize("learner", [EGOP, EJOP])

@@ -30,6 +30,7 @@ from ._diffusion import GradientDiffusionMap
 from ._local_linear import BATCH_ENTRIES, local_fits, neighbour_weights
 from ._outer_products import EGOP, EJOP, GradientWeights, gradient_metric
 from ._sample import COMPACT
+from ._smoother import Smoothing
 
 __all__ = [
     "BATCH_ENTRIES",
@@ -38,6 +39,7 @@ __all__ = [
     "EJOP",
     "GradientDiffusionMap",
     "GradientWeights",
+    "Smoothing",
     "gradient_metric",
     "local_fits",
     "neighbour_weights",

@@ -32,7 +32,7 @@ from ._local import LocalRanking
 from ._options import GradientOptions, check_options, check_point_weights, weight_scale
 from ._rows import Span, distinct_rows
 from ._sample import Coordinates
-from ._smoother import Smoother
+from ._smoother import Smoother, Smoothing
 from ._spectrum import (
     MetricKind,
     bootstrap_spectra,
@@ -66,18 +66,12 @@ class GradientMetric(MetricLearner):
         estimator: str = "auto",
         *,
         bandwidth: Any = None,
-        step: Any = None,
         n_iter: int | None = None,
         n_components: int | str | None = None,
         power: float | None = None,
         n_neighbors: int = 7,
         n_evaluations: Any = "auto",
-        temperature: float | None = 1.0,
-        kernel: str = "gaussian",
-        indicator: str = "practical",
-        confidence: float = 0.05,
-        n_local: int | None = None,
-        ridge: float | None = None,
+        smoothing: Smoothing | None = None,
         store_gradients: bool = False,
         local: bool = False,
         diagonal: bool | None = None,
@@ -88,18 +82,12 @@ class GradientMetric(MetricLearner):
     ) -> None:
         self.estimator = estimator
         self.bandwidth = bandwidth
-        self.step = step
         self.n_iter = n_iter
         self.n_components = n_components
         self.power = power
         self.n_neighbors = n_neighbors
         self.n_evaluations = n_evaluations
-        self.temperature = temperature
-        self.kernel = kernel
-        self.indicator = indicator
-        self.confidence = confidence
-        self.n_local = n_local
-        self.ridge = ridge
+        self.smoothing = smoothing
         self.store_gradients = store_gradients
         self.local = local
         self.diagonal = diagonal
@@ -308,7 +296,10 @@ class GradientMetric(MetricLearner):
         return real_targets(target.values, weights)
 
     def _options(self, n_features: int, n_columns: int) -> GradientOptions:
-        told = self.get_params(deep=False)
+        smoothing = Smoothing() if self.smoothing is None else self.smoothing
+        if not isinstance(smoothing, Smoothing):
+            raise ValueError(f"smoothing must be a vicinal.Smoothing or None, got {smoothing!r}.")
+        told = self.get_params(deep=False) | smoothing.get_params()
         return check_options(told, type(self).__name__, self._kind, n_features, n_columns)
 
     # What is kept, and read again: plain values and arrays, which a model file can hold --------

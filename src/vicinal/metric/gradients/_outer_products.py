@@ -27,9 +27,6 @@ _SHARED = """
         h, in the units of X. None chooses it (for "local-linear", the number of neighbours and
         the ridge) by two-fold cross-validation of the k-NN prediction; "rule" takes a fixed share
         of the median distance between rows. A number makes "local-linear" use all rows within h.
-    step : float, array of shape (d,) or (d, C), or None
-        t of the difference estimator, for all, for each feature, or for each feature and class.
-        None chooses it with the bandwidth, or takes h/2.
     n_iter : int or None
         Later iterations measure distances by the metric of the one before. Where settings are
         chosen this is the most there may be, None being 8: there are as many as let the error
@@ -46,21 +43,8 @@ _SHARED = """
     n_evaluations : int, "auto" or None
         At how many random rows gradients are estimated: "auto" is at most 10,000, fewer where
         local linear fits, or regressions of many classes, are costly; None is all.
-    temperature : float or None
-        T of the softmax over class probabilities of "analytic" and "difference"; None leaves the
-        softmax out.
-    kernel : {"gaussian", "triangle", "epanechnikov", "biweight"}, default="gaussian"
-        "analytic" needs the Gaussian; "local-linear" turns it into Epanechnikov's.
-    indicator : {"practical", "theoretical", "none"}, default="practical"
-        When a difference counts: both balls B(x ± t e_i, h) hold a sample; both of radius h/2
-        hold 2d ln 2n + ln(4/δ) of them; always.
-    confidence : float, default=0.05
-        δ of the theoretical indicator.
-    n_local : int or None
-        Neighbours of a local linear fit; None chooses between 2d and 10d.
-    ridge : float or None
-        Ridge of a local linear fit, in mean variances of its neighbours, or λ of kernel ridge
-        regression, the variance of the noise over that of f; None chooses.
+    smoothing : Smoothing or None
+        What estimators can be told besides: kernel, step, neighbours, ridge, softmax.
     store_gradients : bool, default=False
         Keep ``gradients_``, which the intervals need.
     local : bool, default=False
