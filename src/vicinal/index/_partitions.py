@@ -124,7 +124,9 @@ class Partitions:
             while len(parts) > 1:
                 groups = range(0, len(parts), _FAN_IN)
                 parts = [join(parts[i : i + _FAN_IN]) for i in groups]
-            with dask.config.set(_GRAPH_SIZE):
+            # Its defaults must be there before: what is set here alone goes away as a whole.
+            has_workers = "distributed" in dask.config.config
+            with dask.config.set(_GRAPH_SIZE if has_workers else {}):
                 answers += dask.compute(*parts, scheduler=client)
         return tuple(np.concatenate(each) for each in zip(*answers, strict=True))
 
