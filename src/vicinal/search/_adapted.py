@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from vicinal._types import AnyArray, FloatArray
 from vicinal.metric import MetricLearner
 from vicinal.metric.maps import FunctionMaps, Maps
+from vicinal.rows import refuse_distributed
 from vicinal.search._fitting import Adapted
 from vicinal.search._inputs import read_search_rows
 from vicinal.search._lowrank import low_rank, unit_rows
@@ -126,6 +127,7 @@ class AdaptedSearch(MetricLearner):
             ndcg, mrr, hit, recall or map, with the number of places behind an @.
         """
         check_is_fitted(self, "query_components_")
+        refuse_distributed(self, X, y)
         places = deepest([scoring])
         if relevance is None:
             labels = SameClass(np.unique(np.asarray(y), return_inverse=True)[1])

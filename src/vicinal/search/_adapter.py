@@ -170,10 +170,13 @@ class QueryAdapter(AdaptedSearch):
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
-            Queries; or rows, where y are their classes.
-        y : array-like of shape (n, d) or (m,)
-            Documents; or the classes of rows that look for rows of their class.
+        X : array-like or dask array of shape (m, d)
+            Queries; or rows, where y are their classes. Of a dask array at most 100,000 queries,
+            drawn at random, are gathered.
+        y : array-like or dask array of shape (n, d), or (m,)
+            Documents; or the classes of rows that look for rows of their class. Of a dask array
+            those that queries name are gathered, and where there are more than 20,000 as many
+            others, which held-out queries are judged among.
         relevance : array-like, list of lists, sparse matrix
             Which documents answer a query: a row number a query, a list of them a query, a sparse
             matrix (m, n) of grades, or pairs (query, document) in two columns.
@@ -184,14 +187,16 @@ class QueryAdapter(AdaptedSearch):
         """
         wanted = self._wanted()
         if relevance is None:
-            vectors = np.asarray(y)
-            if vectors.ndim == 2 and vectors.shape[1] > 1:
+            shape = np.shape(y)
+            if len(shape) == 2 and shape[1] > 1:
                 raise ValueError(
                     "relevance is missing: it says which documents, the second argument, answer "
                     "which queries."
                 )
             return super().fit(X, y)
-        rows = read_search_rows(self, X, y, relevance, self.similarity)
+        rows = read_search_rows(
+            self, X, y, relevance, self.similarity, seed=wanted.seed, unjudged=self.unjudged
+        )
         self._learn_search(rows, wanted)
         return self
 
