@@ -41,13 +41,7 @@ def compare(
         int | None,
         Option(help="Random splits, for repeated.", show_default="10; of large tables 1"),
     ] = None,
-    scale: Annotated[
-        str,
-        Option(
-            help="zscore, histogram, unit (rows of length 1) or none.",
-            show_default="zscore; none for rows of unit length",
-        ),
-    ] = "auto",
+    scale: cli.Scale = "auto",
     pca: cli.Components = None,
     task: cli.TaskName = None,
     impute: cli.Impute = False,
