@@ -123,7 +123,8 @@ def choose_scale(scale: str, X: FloatArray) -> tuple[str, tuple[str, ...]]:
         return "zscore", ()
     return "none", (
         "the rows are of unit length, as embeddings are, and are taken as they come "
-        "(scale='zscore' scales each feature).",
+        "(scale='zscore' scales each feature); mapped rows are brought back to unit length where "
+        "held-out rows prefer it.",
     )
 
 

@@ -23,6 +23,7 @@ from vicinal.data import (
     Preparation,
     Roles,
     TableParts,
+    are_unit_vectors,
     dataset_frame,
     encode_parts,
     inner_split,
@@ -160,11 +161,13 @@ def make_predictor(
     blocks: IntArray | None = None,
     deviations: FloatArray | None = None,
     seed: int = 0,
+    unit: bool = False,
 ) -> Pipeline:
     """Return the unfitted steps after the encoder: holes filled, scaled, neighbours asked.
 
     ``blocks`` (see :class:`~vicinal.data.Imputer`) is None where there is nothing to fill,
-    ``deviations`` (see :class:`~vicinal.data.Preparation`) where all are learned.
+    ``deviations`` (see :class:`~vicinal.data.Preparation`) where all are learned. ``unit`` says
+    that rows are of unit length.
     """
     if task not in method.tasks:
         raise ValueError(f"the method {method.name} is not made for {task}.")
@@ -176,7 +179,7 @@ def make_predictor(
     preparation = Preparation(cast("Any", scale), n_components, deviations=deviations)
     steps: list[tuple[str, Any]] = [
         ("prepare", preparation),
-        ("neighbors", kind(metric=make_learner(method, task, k=k, seed=seed), **how)),
+        ("neighbors", kind(metric=make_learner(method, task, k=k, seed=seed, unit=unit), **how)),
     ]
     return Pipeline(steps if blocks is None else [("impute", Imputer(blocks)), *steps])
 
@@ -208,8 +211,14 @@ def fit_table(
     table = encode_parts(rows.parts, rows.task, impute=impute)
     task, X, encoder, dependence = table.task, table.X, table.encoder, table.dependence
     labels = np.array(table.classes)[table.y] if table.classes else table.y
-    scale, unit = choose_scale(options.get("scale", "auto"), X)
-    options |= {"scale": scale, "blocks": encoder.blocks_ if impute else None, "seed": seed}
+    scale, embedded = choose_scale(options.get("scale", "auto"), X)
+    unit = scale == "none" and options.get("n_components") is None and are_unit_vectors(X)
+    options |= {
+        "scale": scale,
+        "unit": unit,
+        "blocks": encoder.blocks_ if impute else None,
+        "seed": seed,
+    }
     options |= {"deviations": None if np.isnan(encoder.deviations_).all() else encoder.deviations_}
     method = get_method(method_name or DEFAULT_METHODS[task])
     learned = make_predictor(method, task, **options)
@@ -233,7 +242,7 @@ def fit_table(
         fit=fit,
         relevance=tuple(feature_relevance(model, X)),
         # A known data set has nothing to say of how it was read.
-        notes=(*(table.notes if rows.read else ()), *unit, *notes, *held.notes),
+        notes=(*(table.notes if rows.read else ()), *embedded, *notes, *held.notes),
         scale=scale,
     )
 
