@@ -83,12 +83,15 @@ def test_what_is_no_matrix_of_costs_is_refused_with_its_reason(message):
 
 # Dask -------------------------------------------------------------------------------------------
 
-LOCAL = [
+IN_PARTITIONS = [
     vicinal.KNNClassifier(),
     vicinal.KNNRegressor(),
-    vicinal.LocalLinearRegressor(),
     vicinal.RadiusClassifier(),
     vicinal.RadiusRegressor(),
+]
+LOCAL = [
+    vicinal.LocalLinearRegressor(),
+    vicinal.KernelClassifier(),
     vicinal.LDA(),
     vicinal.LMNN(),
     vicinal.MLNG(),
@@ -116,6 +119,19 @@ def test_a_dask_collection_is_refused_unread(estimator, kind):
         estimator.fit(*given)
     assert f"pass {name}.compute()" in str(caught.value)
     assert ("fit_distributed" in str(caught.value)) == (estimator in DISTRIBUTED)
+
+
+@pytest.mark.parametrize("estimator", IN_PARTITIONS, ids=lambda e: type(e).__name__)
+def test_predictors_leave_a_dask_array_where_it_is_until_they_are_asked(estimator):
+    X, y = da.zeros((20, 2), chunks=(5, 2)).map_blocks(no_rows, dtype=float), np.arange(20) % 2
+    estimator.fit(X, y)
+    with pytest.raises(AssertionError, match="a chunk was loaded"):
+        estimator.predict(np.zeros((1, 2)))
+    with pytest.raises(ValueError, match="y is a dask collection"):
+        estimator.fit(np.zeros((20, 2)), da.from_array(y))
+    frame = dd.from_pandas(pd.DataFrame({"a": y}), npartitions=2)
+    with pytest.raises(ValueError, match=r"to_dask_array\(lengths=True\)"):
+        estimator.fit(frame, y)
 
 
 @pytest.mark.parametrize("size", [1e-310, 1e-200, 1.0, 1e200, 1e307])

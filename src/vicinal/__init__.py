@@ -52,7 +52,7 @@ _HOMES = {
         "SDML",
     ),
     "vicinal.neural": ("NeuralMetric",),
-    "vicinal.combine": ("AutoMetric", "MeanMetric"),
+    "vicinal.combine": ("AutoMetric", "MeanMetric", "UnitLength"),
     "vicinal.search": ("QueryAdapter", "export_metric"),
     "vicinal.scale": ("fit_distributed", "nearest_distributed"),
     "vicinal.comparison": ("compare",),

@@ -2,6 +2,7 @@
 
 from vicinal.combine import AutoMetric as AutoMetric
 from vicinal.combine import MeanMetric as MeanMetric
+from vicinal.combine import UnitLength as UnitLength
 from vicinal.comparison import compare as compare
 from vicinal.data import Dataset as Dataset
 from vicinal.data import list_datasets as list_datasets

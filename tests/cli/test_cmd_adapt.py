@@ -122,6 +122,8 @@ def test_a_model_of_fit_is_exported_with_its_table(run, tmp_path, monkeypatch):
     done = run("export", "m.vicinal", "--to", "duckdb", "--documents", "t.csv", "--out", "t.sql")
     assert done.code == 0, done.err
     assert "60 documents for duckdb" in done.out
+    done = run("export", "m.vicinal", "--to", "onnx", "--documents", "t.csv", "--out", "t.onnx")
+    assert "documents and the vote of" in done.out
 
 
 def test_nothing_to_learn_is_said_plainly(run, corpus):

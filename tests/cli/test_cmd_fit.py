@@ -113,6 +113,25 @@ def test_scaling_and_pca_are_part_of_the_model(run, tmp_path):
     assert read_metadata(tmp_path / "m")["pca"] == 12
 
 
+def test_rows_of_unit_length_are_fitted_as_they_come_and_it_is_said(run, tmp_path):
+    rows = np.random.default_rng(0).normal(size=(80, 3)) + np.arange(80)[:, None] % 2
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    lines = [f"{','.join(map(repr, row.tolist()))},{'ab'[i % 2]}" for i, row in enumerate(rows)]
+    table = tmp_path / "embedded.csv"
+    table.write_text("\n".join(["x,y,z,kind", *lines]))
+    words = ("fit", table, "--target", "kind", "--method", "lda")
+    done = run(*words, "-o", tmp_path / "m")
+    assert "of unit length" in done.out
+    assert read_metadata(tmp_path / "m")["scale"] == "none"
+    maps = [load_model(tmp_path / "m")[-1].metric_.components_]
+    for scale in ("none", "zscore"):
+        asked = run(*words, "--scale", scale, "-o", tmp_path / scale)
+        assert "of unit length" not in asked.out
+        maps.append(load_model(tmp_path / scale)[-1].metric_.components_)
+    assert np.array_equal(maps[0], maps[1])
+    assert not np.allclose(maps[0], maps[2])
+
+
 def test_the_same_seed_gives_the_same_file_but_for_the_times(run, fruit, tmp_path):
     for name in ("m1", "m2"):
         run("fit", fruit, "--target", "kind", "--method", "nca", "--seed", 3, "-o", tmp_path / name)

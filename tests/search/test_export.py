@@ -10,8 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.frozen import FrozenEstimator
 
-from vicinal import ITQ, LDA, AsymmetricMLNG, ExactIndex, QueryAdapter, export_metric
+from vicinal import (
+    ITQ,
+    LDA,
+    AsymmetricMLNG,
+    ExactIndex,
+    KNNClassifier,
+    KNNRegressor,
+    QueryAdapter,
+    export_metric,
+)
 from vicinal.index import BinaryIndex
 from vicinal.search import TARGETS
 from vicinal.search.export._packages import _PACKAGES
@@ -268,6 +278,53 @@ def test_codes_are_found_by_the_bits_that_differ(target, tmp_path):
     assert_array_equal(distances[0], distances[1])
 
 
+def run_onnx(out: Path, raw: Any, *names: str) -> Any:
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(str(out), providers=["CPUExecutionProvider"])
+    return session.run(list(names), {"query": np.float32(raw), "k": np.array([K])})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_graph_finds_codes_by_the_bits_that_differ(tmp_path):
+    metric, documents, queries = codes()
+    out = export_metric(metric, "onnx", documents, out=tmp_path / "graph")
+    (ids,) = run_onnx(out, queries, "ids")
+    assert_array_equal(ids, codes_by_exact_search(metric, documents, queries))
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 7])
+@pytest.mark.parametrize("texts", [False, True])
+@pytest.mark.filterwarnings("ignore")
+def test_a_graph_votes_as_the_predictor_does_ties_included(k, texts, tmp_path):
+    metric, documents, _ = symmetric()
+    queries, classes = corpus()[0], np.random.default_rng(3).integers(4, size=len(documents))
+    labels = np.array(["d", "a", "c", "b"])[classes] if texts else classes - 1
+    how = {"targets": labels, "n_neighbors": k}
+    out = export_metric(metric, "onnx", documents, out=tmp_path / "graph", **how)
+    label, shares = run_onnx(out, queries, "label", "shares")
+    model = KNNClassifier(k, FrozenEstimator(metric)).fit(documents, labels)
+    ties = np.sort(model.predict_proba(queries), axis=1)
+    assert k < 2 or np.mean(np.isclose(ties[:, -1], ties[:, -2])) > 0.1
+    assert_array_equal(label, model.predict(queries))
+    assert_allclose(shares, model.predict_proba(queries), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_graph_gives_the_mean_of_numbers_and_votes_on_codes(tmp_path):
+    metric, documents, queries = two_maps()
+    values = np.random.default_rng(3).normal(size=len(documents))
+    out = export_metric(metric, "onnx", documents, out=tmp_path / "graph", targets=values)
+    model = KNNRegressor(5, FrozenEstimator(metric)).fit(documents, values)
+    assert_allclose(run_onnx(out, queries, "mean")[0], model.predict(queries), rtol=1e-4)
+    metric, documents, queries = codes()
+    labels = np.array(["no", "yes"])[(documents[:, 0] > 0).astype(int)]
+    how = {"targets": labels, "n_neighbors": K}
+    out = export_metric(metric, "onnx", documents, out=tmp_path / "graph", **how)
+    near = codes_by_exact_search(metric, documents, queries)
+    right = np.where((labels[near] == "yes").sum(axis=1) > K / 2, "yes", "no")
+    assert_array_equal(run_onnx(out, queries, "label")[0], right)
+
+
 @pytest.mark.parametrize("target", ["pgvector", "duckdb", "onnx"])
 def test_a_map_alone_needs_no_documents(target, tmp_path):
     metric, _, _ = adapter()
@@ -285,6 +342,13 @@ def test_what_cannot_be_exported_is_said_in_words(tmp_path):
     ):
         with pytest.raises(ValueError, match=words):
             export_metric(*arguments, out=out)
+    for target, how, words in (
+        ("faiss", {"targets": np.zeros(120)}, "no other export votes"),
+        ("onnx", {"targets": np.zeros(119)}, "120 documents"),
+        ("onnx", {"targets": np.arange(120) % 2, "n_neighbors": 121}, "121"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            export_metric(metric, target, documents, out=out, **how)
     with pytest.raises(ValueError, match="different whole numbers"):
         export_metric(metric, "faiss", documents, out=out, ids=[1] * len(documents))
     with pytest.raises(ValueError, match="table must be a word"):

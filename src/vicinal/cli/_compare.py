@@ -44,13 +44,7 @@ def compare(
             show_default="1, where fits take milliseconds 10; of repeated 10, of large tables 1",
         ),
     ] = None,
-    scale: Annotated[
-        str,
-        Option(
-            help="zscore, histogram, unit (rows of length 1) or none.",
-            show_default="zscore; none for rows of unit length",
-        ),
-    ] = "auto",
+    scale: cli.Scale = "auto",
     pca: cli.Components = None,
     task: cli.TaskName = None,
     impute: cli.Impute = False,

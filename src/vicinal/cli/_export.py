@@ -32,38 +32,44 @@ def export(
     """Write a learned metric for the store that searches.
 
     faiss, pgvector, duckdb and onnx take queries as they come; the others take queries that
-    `vicinal transform --queries` has mapped.
+    `vicinal transform --queries` has mapped. Of a model of `vicinal fit` and a table with its
+    target, an onnx graph also gives the vote of the k nearest.
 
     Example: vicinal export search.vicinal --to pgvector --documents chunks.npy --out chunks.sql
     """
     with cli.working(f"reading {model}"):
         from vicinal.search import export_metric
 
-        metric, rows, ids = _load(model, documents)
+        metric, rows, more = _load(model, documents)
+    if to != "onnx":
+        more.pop("targets", None)
     with cli.working(f"writing {out}"), cli.noting(), cli.saving(out):
-        export_metric(metric, to, rows, out=out, ids=ids, table=table)
+        export_metric(metric, to, rows, out=out, table=table, **more)
     stored = "the map" if rows is None else f"{len(rows):,} documents"
+    stored += f" and the vote of {more['n_neighbors']}" if "targets" in more else ""
     cli.say(f"{stored} for {to}: {out}", err=False)
     asked = _statement(out)
     if asked:
         cli.say(f"ask: {asked}", err=False)
 
 
-def _load(model: Path, documents: str | None) -> tuple[Any, Any, Any]:
-    """Return a model's metric, the documents as it takes them, and their numbers."""
+def _load(model: Path, documents: str | None) -> tuple[Any, Any, dict[str, Any]]:
+    """Return a model's metric, the documents as it takes them, and their numbers or targets."""
     from vicinal.models import load_model, read_metadata
 
     if "target" in read_metadata(model):
         if documents is None:
             fitted = load_model(model)
-            return fitted[-1].metric_, None, None
+            return fitted[-1].metric_, None, {}
         from vicinal.cli._predict import load_with_rows
 
-        fitted, _, rows = load_with_rows(model, documents, "all")
-        return fitted[-1].metric_, fitted[:-1].transform(rows.features), None
+        fitted, facts, rows = load_with_rows(model, documents, "all")
+        votes = {"targets": rows.target, "n_neighbors": facts["k"]}
+        vectors = fitted[:-1].transform(rows.features)
+        return fitted[-1].metric_, vectors, {} if rows.target is None else votes
     metric = load_model(model)
     if documents is None:
-        return metric, None, None
+        return metric, None, {}
     from vicinal.search.vectors import read_vectors
 
     file = read_vectors(documents)
@@ -71,7 +77,7 @@ def _load(model: Path, documents: str | None) -> tuple[Any, Any, Any]:
     whole = ids is not None and all(isinstance(each, int) and each >= 0 for each in ids)
     if ids is not None and not whole:
         cli.say("note: the documents' ids are no whole numbers; the store counts rows from 0.")
-    return metric, file.vectors, ids if whole else None
+    return metric, file.vectors, {"ids": ids} if whole else {}
 
 
 def _statement(out: Path) -> str | None:

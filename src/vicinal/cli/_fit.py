@@ -30,7 +30,7 @@ def fit(
     ] = None,
     target: cli.Target = None,
     split: cli.Split = "all",
-    scale: cli.Scale = "zscore",
+    scale: cli.Scale = "auto",
     pca: cli.Components = None,
     task: cli.TaskName = None,
     impute: cli.Impute = False,
@@ -108,7 +108,7 @@ def _fit(
         fitted = fit_table(rows, method, **options)
     record = describe(rows, fitted, options["k"], options["seed"])
     settings: dict[str, Any] = {
-        "split": split, "scale": options["scale"], "pca": options["n_components"],
+        "split": split, "scale": fitted.scale, "pca": options["n_components"],
         "unit": rows.parts.unit, "missing": list(named.get("missing", ())),
     }  # fmt: skip
     from vicinal.cli._why import columns_to_keep

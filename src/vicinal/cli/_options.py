@@ -46,7 +46,14 @@ Target = Annotated[str | None, Option(help="The column to predict, for a file.")
 TaskName = Annotated[str | None, Option("--task", help="classification or regression, for a file.")]
 Impute = Annotated[bool, Option("--impute", help="Fill in missing values of a file.")]
 Methods = Annotated[str | None, Option(help=METHODS_HELP, show_default="all that suit the task")]
-Scale = Annotated[str, Option(help="zscore, histogram, unit (rows of length 1) or none.")]
+Scale = Annotated[
+    str,
+    Option(
+        "--scale",
+        help="zscore, histogram, unit (rows of length 1) or none.",
+        show_default="zscore; none for rows of unit length",
+    ),
+]
 Components = Annotated[int | None, Option("--pca", help="Keep so many principal components.")]
 Jobs = Annotated[int, Option(help="Processes to work in.", min=1)]
 AllJobs = Annotated[

@@ -1,7 +1,8 @@
-"""Tools over any learner: the mean of several metrics, and the choice among them.
+"""Tools over any learner: the mean of several, the choice among them, rows back on the sphere.
 
 MeanMetric:  estimator ─▶ a member a part and seed ─▶ fit each ─▶ mean_map ─▶ components_
 AutoMetric:  candidates ─▶ Race on inner splits ─▶ leaderboard_ ─▶ fit the best ─▶ components_
+UnitLength:  estimator ─▶ maps as they are, and normalised, judged ─▶ UnitMaps where better
 
 What else is named here serves fits on parts of the rows elsewhere (``vicinal.scale``).
 """
@@ -16,10 +17,12 @@ from vicinal.combine._members import (
     prepare_member,
     task_of,
 )
+from vicinal.combine._unit_length import UnitLength
 
 __all__ = [
     "AutoMetric",
     "MeanMetric",
+    "UnitLength",
     "average",
     "check_member",
     "draw_seed",

@@ -24,6 +24,7 @@ from vicinal.comparison._scoring import (
     score_shares,
     shares_from,
 )
+from vicinal.data import are_unit_vectors
 from vicinal.methods import Method, make_learner
 from vicinal.predict import KNNClassifier, KNNRegressor
 from vicinal.runs import (
@@ -172,11 +173,13 @@ def fit_and_search(
     ValueError
         Where the learned map leaves the finite numbers.
     """
-    metric = make_learner(method, task, k=k, seed=cell.setting.seed, parameters=cell.parameters)
+    unit = cell.setting.preparation.get("scale") == "none" and are_unit_vectors(X)
+    seed, parameters = cell.setting.seed, cell.parameters
+    metric = make_learner(method, task, k=k, seed=seed, parameters=parameters, unit=unit)
     predictor = KNNClassifier if task == "classification" else KNNRegressor
     watch = Stopwatch()
-    how = {"n_neighbors": "auto", "weights": "auto"} if method.chooses_vote else {"n_neighbors": k}
-    model = predictor(metric=metric, **how).fit(X, y, sample_weight=weights)
+    vote = {"n_neighbors": "auto", "weights": "auto"} if method.chooses_vote else {"n_neighbors": k}
+    model = predictor(metric=metric, **vote).fit(X, y, sample_weight=weights)
     fit = watch.read()
     watch = Stopwatch()
     distances, neighbors = model.kneighbors(queries, k)

@@ -145,7 +145,7 @@ def plan_comparison(
         For anything that would fail on every fold.
     """
     # Where rows are, not where they are asked of.
-    from vicinal.comparison._rows import FoldKeeper
+    from vicinal.comparison._rows import FoldKeeper, choose_scale
     from vicinal.comparison._scoring import choose_loss
 
     keeper = keeper or FoldKeeper()
@@ -157,7 +157,7 @@ def plan_comparison(
         seed=question.seed,
     )
     dataset = keeper.rows(setting)
-    scale, note = _choose_scale(question.scale, dataset)
+    scale, note = choose_scale(question.scale, dataset.X)
     prepared = {"scale": scale, "n_components": question.n_components}
     setting = replace(setting, preparation=prepared, **_choose_protocol(question, dataset))
     folds = keeper.folds(setting)
@@ -178,21 +178,6 @@ def plan_comparison(
         more = phrase_judged(setting.protocol, len(folds), len(folds[0].test), dataset.task)
         facts = replace(facts, notes=(*facts.notes, more))
     return Plan(setting, chosen, ks, n_judged, facts, loss)
-
-
-def _choose_scale(scale: str, dataset: Dataset) -> tuple[str, tuple[str, ...]]:
-    """Return how features are scaled, and what to say where nobody asked."""
-    # Where rows are: whoever only shows what was measured loads no scikit-learn.
-    from vicinal.data import are_unit_vectors
-
-    if scale != "auto":
-        return scale, ()
-    if not are_unit_vectors(dataset.X):
-        return "zscore", ()
-    return "none", (
-        "the rows are of unit length, as embeddings are, and are compared as they come "
-        "(scale='zscore' scales each feature).",
-    )
 
 
 def boosting_is_cheap(dataset: Dataset) -> bool:

@@ -17,6 +17,7 @@ from vicinal.comparison._views import first_features, sample_dataset, two_sides
 from vicinal.data import (
     Imputer,
     Preparation,
+    are_unit_vectors,
     deviations_for,
     imputer_for,
     load_dataset,
@@ -112,6 +113,19 @@ def _at_most(rows: IntArray, size: int | None, seed: list[int]) -> IntArray:
     if size is None or size >= len(rows):
         return rows
     return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
+
+
+def choose_scale(scale: str, X: FloatArray) -> tuple[str, tuple[str, ...]]:
+    """Return how features are scaled ("auto" decides), and what to say where nobody asked."""
+    if scale != "auto":
+        return scale, ()
+    if not are_unit_vectors(X):
+        return "zscore", ()
+    return "none", (
+        "the rows are of unit length, as embeddings are, and are taken as they come "
+        "(scale='zscore' scales each feature); mapped rows are brought back to unit length where "
+        "held-out rows prefer it.",
+    )
 
 
 def prepare_fold(dataset: Dataset, fold: Fold, preparation: Mapping[str, Any]) -> PreparedFold:

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
 from vicinal.comparison._execute import fixed_seeds, noted, quiet
 from vicinal.comparison._relevance import relevance_of
+from vicinal.comparison._rows import choose_scale
 from vicinal.comparison._scoring import prediction_error
 from vicinal.comparison._sources import find_source
 from vicinal.data import (
@@ -22,6 +23,7 @@ from vicinal.data import (
     Preparation,
     Roles,
     TableParts,
+    are_unit_vectors,
     dataset_frame,
     encode_parts,
     inner_split,
@@ -74,7 +76,8 @@ class FittedTable:
     """A pipeline fitted on all rows, and what was found out about it.
 
     ``error`` is measured on a quarter of the rows by a model fitted on the others, never by
-    the model itself; None where that could not be done (``notes`` then says why).
+    the model itself; None where that could not be done (``notes`` then says why). ``scale`` is how
+    features were scaled.
     ``plain_error`` is that of the Euclidean distance on the same rows.
     """
 
@@ -87,6 +90,7 @@ class FittedTable:
     fit: Elapsed
     relevance: tuple[tuple[str, float], ...]
     notes: tuple[str, ...]
+    scale: str = "zscore"
 
 
 def read_training_rows(
@@ -157,11 +161,13 @@ def make_predictor(
     blocks: IntArray | None = None,
     deviations: FloatArray | None = None,
     seed: int = 0,
+    unit: bool = False,
 ) -> Pipeline:
     """Return the unfitted steps after the encoder: holes filled, scaled, neighbours asked.
 
     ``blocks`` (see :class:`~vicinal.data.Imputer`) is None where there is nothing to fill,
-    ``deviations`` (see :class:`~vicinal.data.Preparation`) where all are learned.
+    ``deviations`` (see :class:`~vicinal.data.Preparation`) where all are learned. ``unit`` says
+    that rows are of unit length.
     """
     if task not in method.tasks:
         raise ValueError(f"the method {method.name} is not made for {task}.")
@@ -173,7 +179,7 @@ def make_predictor(
     preparation = Preparation(cast("Any", scale), n_components, deviations=deviations)
     steps: list[tuple[str, Any]] = [
         ("prepare", preparation),
-        ("neighbors", kind(metric=make_learner(method, task, k=k, seed=seed), **how)),
+        ("neighbors", kind(metric=make_learner(method, task, k=k, seed=seed, unit=unit), **how)),
     ]
     return Pipeline(steps if blocks is None else [("impute", Imputer(blocks)), *steps])
 
@@ -194,7 +200,8 @@ def fit_table(
     check : bool
         Measure the error on held-out rows, which costs a second fit.
     **options
-        ``k``, ``scale`` and ``n_components`` of :func:`make_predictor`.
+        ``k``, ``scale`` and ``n_components`` of :func:`make_predictor`; the scale "auto" is "none"
+        for rows of unit length.
 
     Raises
     ------
@@ -204,7 +211,14 @@ def fit_table(
     table = encode_parts(rows.parts, rows.task, impute=impute)
     task, X, encoder, dependence = table.task, table.X, table.encoder, table.dependence
     labels = np.array(table.classes)[table.y] if table.classes else table.y
-    options |= {"blocks": encoder.blocks_ if impute else None, "seed": seed}
+    scale, embedded = choose_scale(options.get("scale", "auto"), X)
+    unit = scale == "none" and options.get("n_components") is None and are_unit_vectors(X)
+    options |= {
+        "scale": scale,
+        "unit": unit,
+        "blocks": encoder.blocks_ if impute else None,
+        "seed": seed,
+    }
     options |= {"deviations": None if np.isnan(encoder.deviations_).all() else encoder.deviations_}
     method = get_method(method_name or DEFAULT_METHODS[task])
     learned = make_predictor(method, task, **options)
@@ -228,7 +242,8 @@ def fit_table(
         fit=fit,
         relevance=tuple(feature_relevance(model, X)),
         # A known data set has nothing to say of how it was read.
-        notes=(*(table.notes if rows.read else ()), *notes, *held.notes),
+        notes=(*(table.notes if rows.read else ()), *embedded, *notes, *held.notes),
+        scale=scale,
     )
 
 

@@ -5,6 +5,8 @@
     BinaryIndex   Hamming distance of packed bits, exact, ties by lower row
     FaissIndex    whatever faiss can build, with faiss' rounding and order
 
+Rows of a dask array are searched by ``ExactIndex`` where they lie (``_partitions``).
+
     vectors ─► index ─┬─ query(queries, k)              ─► (values, indices), the k nearest
                       └─ query_radius(queries, radius)  ─► (values, indices, indptr), all within
                                                             a distance
@@ -19,8 +21,9 @@ from vicinal.index._changes import row_numbers, rows_left
 from vicinal.index._distances import ALIASES, DISTANCES, EUCLIDEAN, check_distance
 from vicinal.index._exact import ExactIndex
 from vicinal.index._faiss import FaissIndex, import_faiss
-from vicinal.index._inputs import check_radius
+from vicinal.index._inputs import check_query_width, check_radius, check_vectors
 from vicinal.index._itself import without_itself
+from vicinal.index._partitions import map_rows, read_partitions
 from vicinal.index._retrieval import RetrievalScores, rank_by_distance, score_lists
 from vicinal.index._sparse import SparseIndex
 
@@ -34,9 +37,13 @@ __all__ = [
     "RetrievalScores",
     "SparseIndex",
     "check_distance",
+    "check_query_width",
     "check_radius",
+    "check_vectors",
     "import_faiss",
+    "map_rows",
     "rank_by_distance",
+    "read_partitions",
     "row_numbers",
     "rows_left",
     "score_lists",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,15 @@ from vicinal.index._distances import (
 from vicinal.index._inputs import (
     check_block_size,
     check_queries,
+    check_query_width,
     check_radius,
     check_unit,
     check_vectors,
     check_width,
 )
+from vicinal.index._partitions import Partitions, gathered_blocks, read_partitions
 from vicinal.pairs import Database, in_units
+from vicinal.rows import is_distributed
 
 
 class ExactIndex:
@@ -40,8 +44,9 @@ class ExactIndex:
 
     Parameters
     ----------
-    vectors : array-like of shape (n, d)
-        Finite numbers, kept as float32 where given so (or as small integers), else as float64.
+    vectors : array-like or dask array of shape (n, d)
+        Finite numbers, kept as float32 where given so (or as small integers), else as float64. The
+        chunks of a dask array are searched where they lie; none is gathered.
     metric : str, default="euclidean"
         "cosine" (1 − cos), "manhattan", "chebyshev", "canberra", "braycurtis", "correlation" or
         "hamming" give the distances themselves, not squared.
@@ -53,7 +58,7 @@ class ExactIndex:
 
     Attributes
     ----------
-    vectors : ndarray of shape (n, d)
+    vectors : ndarray of shape (n, d), or dask array
     unit : float
         Squared distances are in this unit, squared: 1, or a power of two where the squares of the
         values themselves would leave the range of floats. A distance is √squared · unit.
@@ -65,6 +70,10 @@ class ExactIndex:
     each row the product cannot rule out, of which there are about k (1 + log(n / k)), more where
     many rows are equally far. By "cosine" the same; other distances are all computed, O(n d) a
     query, a block of queries at a time.
+
+    Of a dask array a worker holds a chunk and its float32 copy for each of its threads, and a
+    round of queries: as many as a chunk has rows, or 4,096. A round reads all chunks. Tasks of a
+    lost worker are done again by others.
 
     Examples
     --------
@@ -84,14 +93,20 @@ class ExactIndex:
         n_jobs: int | None = None,
     ) -> None:
         self.metric = check_distance(metric)
-        self.vectors: FloatArray = check_vectors(vectors)
+        in_parts = is_distributed(vectors)
+        self.vectors: Any = (read_partitions if in_parts else check_vectors)(vectors)
         self.block_size = check_block_size(block_size)
         self.n_jobs = n_jobs
         thread_count(n_jobs)
-        self.unit = check_unit(self.vectors) if self.metric == EUCLIDEAN else 1.0
+        plain = self.metric == EUCLIDEAN and not in_parts
+        self.unit = check_unit(self.vectors) if plain else 1.0
         self._database = self._make_database()
 
-    def _make_database(self) -> Database | DistanceDatabase:
+    def _make_database(self) -> Database | DistanceDatabase | Partitions:
+        if is_distributed(self.vectors):
+            # The scheduler has the threads.
+            how = self._how | {"n_jobs": self.n_jobs or 1}
+            return Partitions(self.vectors, partial(ExactIndex, **how))
         if self.metric == EUCLIDEAN:
             return Database(in_units(self.vectors, self.unit), self.block_size)
         if self.metric == COSINE:
@@ -103,7 +118,7 @@ class ExactIndex:
 
         Parameters
         ----------
-        queries : array-like of shape (m, d)
+        queries : array-like or dask array of shape (m, d)
         k : int
             At most n.
 
@@ -114,9 +129,14 @@ class ExactIndex:
         indices : int64 ndarray of shape (m, k)
             Rows of ``vectors``; of two at the same distance the lower comes first.
         """
-        rows = self._check_queries(queries)
         k = check_neighbors(k, len(self.vectors))
-        database, n_threads = self._database, thread_count(self.n_jobs)
+        rows, database = self._check_queries(queries), self._database
+        if isinstance(database, Partitions):
+            return database.nearest(rows, k)
+        if is_distributed(queries):
+            blocks = [self.query(block, k) for block in gathered_blocks(queries)]
+            return tuple(np.concatenate(each) for each in zip(*blocks, strict=True))  # type: ignore[return-value]
+        n_threads = thread_count(self.n_jobs)
         parts = database.search(lambda some: database.nearest(some, k), rows, n_threads)
         values, indices = (np.concatenate(part) for part in zip(*parts, strict=True))
         return self._values(values), indices
@@ -142,17 +162,22 @@ class ExactIndex:
         indptr : int64 ndarray of shape (m + 1,)
             What belongs to query i stands at ``indptr[i]:indptr[i + 1]``.
         """
-        rows = self._check_queries(queries)
-        radius = check_radius(radius) / self.unit
-        limit = {EUCLIDEAN: radius * radius, COSINE: 2 * radius}.get(self.metric, radius)
-        database, n_threads = self._database, thread_count(self.n_jobs)
-        parts = database.search(lambda some: database.within(some, limit), rows, n_threads)
-        values, indices, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return (
-            self._values(values),
-            indices,
-            np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
-        )
+        rows, database = self._check_queries(queries), self._database
+        reach = check_radius(radius) / self.unit
+        if isinstance(database, Partitions):
+            values, indices, counts = database.within(rows, reach)
+        elif is_distributed(queries):
+            blocks = [self.query_radius(block, radius) for block in gathered_blocks(queries)]
+            counts = np.concatenate([np.diff(block[2]) for block in blocks])
+            values, indices = (np.concatenate([block[i] for block in blocks]) for i in (0, 1))
+        else:
+            limit = {EUCLIDEAN: reach * reach, COSINE: 2 * reach}.get(self.metric, reach)
+            parts = database.search(
+                lambda some: database.within(some, limit), rows, thread_count(self.n_jobs)
+            )
+            found, indices, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
+            values = self._values(found)
+        return values, indices, np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
     def distances(self, values: FloatArray) -> FloatArray:
         """Return the distances that stand behind what was returned as squared ones."""
@@ -161,8 +186,12 @@ class ExactIndex:
         distances: FloatArray = np.sqrt(values) * self.unit
         return distances
 
-    def _check_queries(self, queries: ArrayLike) -> FloatArray:
+    def _check_queries(self, queries: Any) -> Any:
+        if is_distributed(queries):
+            return check_query_width(read_partitions(queries, "queries"), self.vectors)
         rows = check_queries(queries, self.vectors, self.unit)
+        if is_distributed(self.vectors):  # whose chunks do the rest
+            return rows
         return unit_rows(rows, "queries") if self.metric == COSINE else rows
 
     def _values(self, values: FloatArray) -> FloatArray:
@@ -173,6 +202,7 @@ class ExactIndex:
 
         The rows are as for the index itself.
         """
+        self._refuse_changes()
         self.__init__(np.concatenate([self.vectors, self._check_width(vectors)]), **self._how)  # type: ignore[misc]
 
     def remove_rows(self, rows: ArrayLike) -> None:
@@ -180,8 +210,15 @@ class ExactIndex:
 
         Answers are those of an index of the rows that stay.
         """
+        self._refuse_changes()
         left = rows_left(rows, len(self.vectors), "rows")
         self.__init__(self.vectors[left], **self._how)  # type: ignore[misc]
+
+    def _refuse_changes(self) -> None:
+        if is_distributed(self.vectors):
+            raise ValueError(
+                "rows of a dask array neither come nor go; make an index of the changed array."
+            )
 
     @property
     def _how(self) -> dict[str, Any]:

@@ -65,12 +65,17 @@ def check_queries(queries: ArrayLike, vectors: FloatArray, unit: float = 1.0) ->
     """Return queries in an index's unit; their width must be that of the vectors."""
     rows = in_units(check_vectors(queries, "queries"), unit)
     refuse_far(rows, unit)
-    if rows.shape[1] != vectors.shape[1]:
+    return check_query_width(rows, vectors)
+
+
+def check_query_width(queries: Any, vectors: Any) -> Any:
+    """Return queries of an index's width; refuse others."""
+    if queries.shape[1] != vectors.shape[1]:
         raise ValueError(
-            f"queries have {rows.shape[1]} columns, but the indexed vectors have "
+            f"queries have {queries.shape[1]} columns, but the indexed vectors have "
             f"{vectors.shape[1]}."
         )
-    return rows
+    return queries
 
 
 def check_width(rows: Any, vectors: Any) -> Any:

@@ -34,11 +34,13 @@ def make_learner(
     k: int | None = None,
     seed: int = 0,
     parameters: Mapping[str, Any] | None = None,
+    unit: bool = False,
 ) -> Any:
     """Return the unfitted learner of a method: a metric (None for Euclidean), or a reference.
 
     ``n_neighbors`` and ``random_state`` are filled in where the learner takes them and the
-    parameters do not set them.
+    parameters do not set them. Where rows are ``unit`` vectors, a learner whose maps may leave the
+    sphere is one that brings mapped rows back where held-out rows prefer it.
     """
     if method.estimator is not None:
         from sklearn.base import clone
@@ -53,7 +55,10 @@ def make_learner(
     given = {**method.parameters, **(parameters or {})}
     if method.wraps is not None:
         given = {"estimator": _make(method.wraps, filled, {}), **given}
-    return _make(path, filled, given)
+    learner = _make(path, filled, given)
+    if not (unit and method.back_to_unit):
+        return learner
+    return import_factory("vicinal.combine:UnitLength")(learner, random_state=seed, n_neighbors=k)
 
 
 def _make(path: str, filled: Mapping[str, Any], given: Mapping[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vicinal.methods._making import takes_neighbors
@@ -47,6 +48,8 @@ class Method:
         Whether such a model stands beside the metrics where it costs less than they do.
     closed_form : bool
         Whether it is solved by one decomposition, or by none: on a small table, in milliseconds.
+    back_to_unit : bool
+        Whether mapped rows of unit length may be brought back to it, where that is better.
     estimator : estimator or None
         A learner of the user's own instead of a factory; it is cloned, never changed.
     citation : str
@@ -65,6 +68,7 @@ class Method:
     chooses_vote: bool = False
     unasked: bool = False
     closed_form: bool = False
+    back_to_unit: bool = False
     estimator: Any = None
     citation: str = ""
 
@@ -75,10 +79,14 @@ class Method:
 
 def _metric(
     name: str, title: str, path: str, citation: str = "", *, k: bool = False, default: bool = False,
-    tasks: tuple[Task, ...] = CLASSES, **more: Any,
+    tasks: tuple[Task, ...] = CLASSES, back_to_unit: bool = True, **more: Any,
 ) -> Method:  # fmt: skip
     """A learned metric; ``k`` says whether it takes ``n_neighbors``."""
-    return Method(name, title, path, tasks, k, default, citation=citation, **more)
+    more |= {"citation": citation, "back_to_unit": back_to_unit}
+    return Method(name, title, path, tasks, k, default, **more)
+
+
+_codes = partial(_metric, back_to_unit=False)
 
 
 def _reference(
@@ -104,11 +112,13 @@ METHODS = (
         "mlng-regression", "MLNG for numbers", "vicinal.metric:RegressionMLNG", "trivedi2018",
         k=True, tasks=NUMBERS,
     ),
-    _metric("mlng-hamming", "MLNG codes", "vicinal.metric:HammingMLNG", "trivedi2018", k=True),
-    _metric("hdml", "HDML", "vicinal.rivals:HDML", "norouzi2012"),
-    _metric("lsh", "LSH", "vicinal.rivals:LSH", "charikar2002", tasks=BOTH),
-    _metric("itq", "ITQ", "vicinal.rivals:ITQ", "gong2013", tasks=BOTH),
-    _metric(
+    _codes(
+        "mlng-hamming", "MLNG codes", "vicinal.metric:HammingMLNG", "trivedi2018", k=True
+    ),
+    _codes("hdml", "HDML", "vicinal.rivals:HDML", "norouzi2012"),
+    _codes("lsh", "LSH", "vicinal.rivals:LSH", "charikar2002", tasks=BOTH),
+    _codes("itq", "ITQ", "vicinal.rivals:ITQ", "gong2013", tasks=BOTH),
+    _codes(
         "classifier-codes", "codes of a classifier", "vicinal.rivals:ClassifierCodes",
         "sablayrolles2017",
     ),
@@ -116,7 +126,10 @@ METHODS = (
         "mlng-mean", "mean of MLNG", "vicinal.combine:MeanMetric", "trivedi2014", k=True,
         wraps="vicinal.metric:MLNG",
     ),
-    _metric("query-adapter", "query adapter", "vicinal.search:QueryAdapter", "trivedi2018"),
+    _metric(
+        "query-adapter", "query adapter", "vicinal.search:QueryAdapter", "trivedi2018",
+        back_to_unit=False,
+    ),
     _metric(
         "auto", "chosen", "vicinal.combine:AutoMetric", tasks=BOTH, chooses_vote=True
     ),

@@ -193,6 +193,44 @@ class PreparedMaps(Maps):
 
 
 @dataclass(frozen=True)
+class UnitMaps(Maps):
+    """Maps whose rows are brought to unit length: the nearest is what has the largest cosine.
+
+    A mapped row of zeros stays where it is.
+    """
+
+    before: Maps
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the maps before are one."""
+        return self.before.is_symmetric
+
+    @property
+    def directions(self) -> tuple[FloatArray, ...]:
+        """Unknown: how a feature moves a row depends on where the row is."""
+        return ()
+
+    def database(self, X: AnyArray) -> AnyArray:
+        """Return mapped rows of unit length."""
+        return _unit_rows(self.before.database(X))
+
+    def queries(self, X: AnyArray) -> AnyArray:
+        """Return mapped queries of unit length."""
+        return _unit_rows(self.before.queries(X))
+
+
+def _unit_rows(rows: AnyArray) -> FloatArray:
+    rows = np.ascontiguousarray(rows)
+    # By the largest entry first, so that no square leaves the range of floats.
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    scaled = rows / np.where(largest > 0, largest, 1)
+    squared = np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64)[:, None]
+    unit: FloatArray = scaled / np.sqrt(np.where(squared > 0, squared, 1))
+    return unit.astype(rows.dtype, copy=False)
+
+
+@dataclass(frozen=True)
 class SideBySideMaps(Maps):
     """Vectors of several maps beside each other, each at its scale: squared distances add.
 

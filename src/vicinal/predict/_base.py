@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray, IntArray, Task
 from vicinal._validation import check_neighbors
-from vicinal.index import BinaryIndex, without_itself
+from vicinal.index import BinaryIndex, map_rows, without_itself
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import CodeMaps
 from vicinal.metric.search import Index, search
@@ -23,9 +23,11 @@ from vicinal.predict._graphs import NeighborGraphs
 from vicinal.predict._sides import (
     build_index,
     check_metric,
+    check_partitions,
     distance_name,
     named_metric,
     prepare_metric,
+    refuse_to_gather,
 )
 from vicinal.predict._weights import (
     SAMPLE_WEIGHT,
@@ -38,6 +40,7 @@ from vicinal.rows import (
     USUAL_NEIGHBORS,
     Rows,
     check_transform_input,
+    is_distributed,
     remember_columns,
     take_rows,
 )
@@ -154,6 +157,10 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         """Return whether sparse rows can be searched, or tried on a metric or an index."""
         return True
 
+    def _takes_partitions(self) -> bool:
+        """Return whether rows may be a dask array, whose chunks are searched where they lie."""
+        return False
+
     def _usual_neighbors(self) -> int:
         return USUAL_NEIGHBORS if self._k is None else self._k
 
@@ -196,6 +203,8 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
 
     def _fit_metric(self, metric: Any, X: AnyArray, rows: Rows, parameters: dict[str, Any]) -> Any:
         """Return the fitted metric; X is that of the rows, a frame perhaps."""
+        if is_distributed(rows.X):
+            refuse_to_gather(metric)
         y = None if rows.target is None else rows.target.given
         return None if metric is None else metric.fit(X, y, **parameters)
 
@@ -225,7 +234,7 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         elif isinstance(maps, CodeMaps):
             self._queries = maps.query_codes(X)
         else:
-            self._queries = maps.queries(X)
+            self._queries = map_rows(maps.queries, X)
 
     def _task(self) -> Task:
         return "regression" if is_regressor(self) else "classification"
@@ -272,9 +281,11 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         return indices if self._rows is None else self._rows[indices]
 
     def _map_queries(self, X: AnyArray) -> AnyArray:
-        return maps_of(self.metric_).queries(self._check_rows(X))
+        return map_rows(maps_of(self.metric_).queries, self._check_rows(X))
 
     def _check_rows(self, X: AnyArray) -> AnyArray:
+        if is_distributed(X) and self._takes_partitions():
+            return check_partitions(self, X)
         sparse, plain = self._takes_sparse_rows(), self.metric_ is None
         return check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
 

@@ -42,7 +42,7 @@ from vicinal.predict._vote import (
     learn_temperature,
 )
 from vicinal.predict._votes import AUTO, LEARNED, check_weighing
-from vicinal.rows import MOST_ROWS, Rows, check_groups, inner_folds
+from vicinal.rows import MOST_ROWS, Rows, check_groups, inner_folds, is_distributed
 
 # What a fit that chooses its vote sets beside n_neighbors_.
 _CHOSEN = (
@@ -104,6 +104,9 @@ class KNearest(NeighborsPredictor):
         """What the indexed rows say."""
         raise NotImplementedError
 
+    def _takes_partitions(self) -> bool:
+        return True
+
     def _check_settings(self, n_rows: int) -> None:
         if isinstance(self.n_neighbors, str):
             if self.n_neighbors != AUTO:
@@ -116,6 +119,11 @@ class KNearest(NeighborsPredictor):
             check_weighing(self.weights)
 
     def _fit_metric(self, metric: Any, X: AnyArray, rows: Rows, parameters: dict[str, Any]) -> Any:
+        if self.weights == AUTO and is_distributed(rows.X):
+            raise ValueError(
+                "weights='auto' tries machines that see all rows at once, and X is a dask array; "
+                "give weights='learned'."
+            )
         groups = check_groups(parameters.get("groups"), rows.n_rows)
         folds = inner_folds(replace(rows, groups=groups), SEED) if self._chooses else []
         self._looked: HeldOut | None = None
@@ -335,6 +343,8 @@ class KNearest(NeighborsPredictor):
         queries = None if X is None else self._map_queries(X)
         predictions = [self._voted(queries)] if VOTE in heads else []
         if len(heads) > len(predictions):
+            if is_distributed(queries):
+                raise ValueError("the heads of this fit take rows in memory: give X.compute().")
             n_classes = len(vars(self).get("classes_", ()))
             predictions += [predict_head(each, queries, n_classes) for each in self._fitted_heads]
         together: FloatArray = np.mean(predictions, axis=0)

@@ -73,7 +73,7 @@ class NearestNeighbors(NeighborsPredictor):
                 "metric in scikit-learn's FrozenEstimator."
             )
         rows = read_rows(self, X, y, task=None if y is None else "auto", accept_sparse=True,
-                         any_scale=True)  # fmt: skip
+                         any_scale=True, distributed=True)  # fmt: skip
         self._fit_rows(rows, X)
         return self
 
@@ -84,6 +84,9 @@ class NearestNeighbors(NeighborsPredictor):
     @property
     def _reach(self) -> float:
         return self.radius
+
+    def _takes_partitions(self) -> bool:
+        return True
 
     def _check_settings(self, n_rows: int) -> None:
         check_neighbors(self.n_neighbors, max(n_rows, 1))

@@ -34,6 +34,9 @@ class _WithinRadius(NeighborsPredictor):
     def _reach(self) -> float:
         return self.radius
 
+    def _takes_partitions(self) -> bool:
+        return True
+
     def _check_settings(self, n_rows: int) -> None:
         check_radius(self.radius)
 

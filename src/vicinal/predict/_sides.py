@@ -20,11 +20,14 @@ from vicinal.index import (
     FaissIndex,
     SparseIndex,
     check_distance,
+    map_rows,
+    read_partitions,
 )
 from vicinal.methods import get_method, make_learner
 from vicinal.metric import MetricLearner
 from vicinal.metric.maps import Maps
 from vicinal.metric.search import Index
+from vicinal.rows import is_distributed
 
 
 def named_metric(metric: Any, task: Task, n_neighbors: int | None) -> Any:
@@ -86,6 +89,27 @@ def check_metric(metric: Any) -> None:
         )
 
 
+def refuse_to_gather(metric: Any) -> None:
+    """Refuse a metric that would have to see all rows of a dask array at once."""
+    if metric is not None and not isinstance(metric, FrozenEstimator):
+        raise ValueError(
+            "X is a dask array, and the metric would be fitted to all its rows in one place. Fit "
+            "it with vicinal.fit_distributed, or to some of the rows, and give "
+            "metric=FrozenEstimator(fitted) of sklearn.frozen."
+        )
+
+
+def check_partitions(estimator: Any, X: Any) -> Any:
+    """Return a dask array of queries; refuse another number of columns than ``fit`` saw."""
+    rows = read_partitions(X, "X")
+    if rows.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {rows.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    return rows
+
+
 def last_step(metric: Any) -> Any:
     """Return what learns the metric: of a pipeline its last step."""
     return last_step(metric[-1]) if isinstance(metric, Pipeline) else metric
@@ -121,7 +145,13 @@ def build_index(
 
     ``distance`` names one other than the Euclidean.
     """
-    rows, binary = maps.database(X), maps.space == "hamming"
+    binary = maps.space == "hamming"
+    if is_distributed(X) and (binary or maps.ranking is not None or kind != "exact"):
+        raise ValueError(
+            "rows of a dask array are searched by index='exact' under one metric: neither codes, "
+            "nor a metric that differs from place to place."
+        )
+    rows = map_rows(maps.database, X)
     name, _, factory = str(kind).partition(":")
     if not isinstance(kind, str) or name not in ("exact", "faiss") or (factory and name == "exact"):
         raise ValueError(

@@ -41,6 +41,7 @@ def read_rows(
     accept_sparse: bool = False,
     any_scale: bool = False,
     least_rows: int = 1,
+    distributed: bool = False,
 ) -> Rows:
     """Return X, y, weights and groups as rows; refuse in words what they cannot be.
 
@@ -62,7 +63,12 @@ def read_rows(
         Lets values through whose powers leave float64, for an estimator that only searches.
     least_rows : int
         How many rows there must be.
+    distributed : bool
+        Whether X may be a dask array, which stays where it is; its values are looked at where they
+        are used. y is gathered; weights and groups are the caller's.
     """
+    if distributed and is_distributed(X):
+        return _read_partitions(X, y, task, several)
     refuse_distributed(estimator, X, y)
     refuse_disguises(X, None if task is None else y)
     names = _get_feature_names(X)
@@ -93,6 +99,27 @@ def read_rows(
     if task == "regression" and not any_scale:
         refuse_extremes(np.reshape(target.given, (checked.shape[0], -1)), "y")  # type: ignore[union-attr]
     return Rows(checked, target, weights, groups, names)
+
+
+def _read_partitions(X: Any, y: Any, task: str | None, several: bool) -> Rows:
+    """Return the rows of a dask array with their gathered targets."""
+    if getattr(X, "ndim", None) != 2 or not hasattr(X, "chunks") or X.dtype.kind not in "fiub":
+        raise ValueError(
+            "X must be a dask array of numbers with two axes; of a frame take "
+            "to_dask_array(lengths=True)."
+        )
+    if np.isnan(X.shape[0]):
+        X = X.compute_chunk_sizes()
+    target = None
+    if task is not None:
+        values = np.asarray(y.compute() if is_distributed(y) else y)
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        _refuse_strange_targets(values, task)
+        if (values.ndim != 1 and not (several and values.ndim == 2)) or len(values) != len(X):
+            raise ValueError(f"y has shape {values.shape}, but X has {len(X)} rows.")
+        target = read_target(values, task)
+    return Rows(X.rechunk({1: -1}), target)
 
 
 def _counted(
@@ -213,13 +240,18 @@ def check_pairs(estimator: Any, pairs: AnyArray) -> FloatArray:
     return checked
 
 
+def is_distributed(value: Any) -> bool:
+    """Return whether a value is a dask collection, whose parts may lie elsewhere."""
+    return type(value).__module__.partition(".")[0].startswith("dask")
+
+
 def refuse_distributed(estimator: Any, X: Any, y: Any = None) -> None:
     """Refuse dask collections, which would be gathered in one place without a word.
 
     Learners that :func:`vicinal.scale.fit_distributed` takes have a true ``_fits_distributed``.
     """
     for name, value in (("X", X), ("y", y)):
-        if not type(value).__module__.partition(".")[0].startswith("dask"):
+        if not is_distributed(value):
             continue
         in_place = ""
         if getattr(estimator, "_fits_distributed", False):

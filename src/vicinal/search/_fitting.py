@@ -86,8 +86,9 @@ def adapt_to_judgements(rows: SearchRows, wanted: Wanted) -> Adapted:
     )
     k = wanted.n_neighbors or min(_MOST_VOTES, 2 * n_relevant - 1)
     options = SearchOptions(
-        negatives.mine(X, Z), k, wanted.offset, wanted.n_components, wanted.max_iter, wanted.seed
-    )
+        negatives.mine(X, Z), k, wanted.offset, wanted.n_components, wanted.max_iter, wanted.seed,
+        rows.is_pool,
+    )  # fmt: skip
     splits = {
         "queries": split_queries(judgements, wanted.seed),
         "documents": split_documents(judgements, wanted.seed),

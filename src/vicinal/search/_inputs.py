@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from vicinal._types import AnyArray, FloatArray, IntArray
-from vicinal.rows import refuse_disguises, refuse_distributed
+from vicinal.index import read_partitions
+from vicinal.rows import is_distributed, refuse_disguises, refuse_distributed
 from vicinal.search._lowrank import unit_rows
+from vicinal.search._partitions import documents_needed, draw_queries
 from vicinal.search._relevance import Judgements, merge_equal, read_judgements
 
 SIMILARITIES = ("cosine", "inner")
@@ -22,7 +24,8 @@ class SearchRows:
     """Checked queries (m, d) and documents (n, d) in float32, their judgements, and notes.
 
     ``numbers`` (m,) are the queries' rows as they were given: those that name nothing are gone.
-    ``originals`` (n, d) are the documents before they were brought to unit length.
+    ``originals`` (n, d) are the documents before they were brought to unit length. With
+    ``is_pool`` they are not all documents, but those that held-out queries are ranked among.
     """
 
     queries: FloatArray
@@ -31,14 +34,21 @@ class SearchRows:
     judgements: Judgements
     numbers: IntArray
     notes: tuple[str, ...]
+    is_pool: bool = False
 
 
 def read_search_rows(
-    estimator: Any, queries: AnyArray, documents: AnyArray, relevance: Any, similarity: str
-) -> SearchRows:
-    """Return what ``fit`` was given; refuse in words what it cannot be."""
+    estimator: Any, queries: AnyArray, documents: AnyArray, relevance: Any, similarity: str,
+    *, seed: int = 0, unjudged: str = "ignore",
+) -> SearchRows:  # fmt: skip
+    """Return what ``fit`` was given; refuse in words what it cannot be.
+
+    Of dask arrays only what is needed is gathered (``_partitions``).
+    """
+    X: Any
+    Z: Any
     X, Z = (
-        read_vectors(estimator, rows, name)
+        read_partitions(rows, name) if is_distributed(rows) else read_vectors(estimator, rows, name)
         for rows, name in ((queries, "queries"), (documents, "documents"))
     )
     if X.shape[1] != Z.shape[1]:
@@ -48,6 +58,17 @@ def read_search_rows(
         )
     judgements = read_judgements(relevance, len(X), len(Z))
     notes: list[str] = []
+    rows: IntArray = np.arange(len(X))
+    is_pool = is_distributed(Z)
+    if is_distributed(X):
+        rows = draw_queries(len(X), seed)
+        if len(rows) < len(X):
+            notes.append(f"learned from {len(rows):,} of {len(X):,} queries, drawn at random.")
+        X, judgements = read_vectors(estimator, X[rows].compute(), "queries"), judgements.take(rows)
+    if is_pool:
+        pool = documents_needed(judgements, seed, unjudged)
+        Z = read_vectors(estimator, Z[pool].compute(), "documents")
+        judgements = judgements.among(pool)
     originals = Z
     if similarity == "cosine":
         X, Z = (_unit(rows, name, notes) for rows, name in ((X, "queries"), (Z, "documents")))
@@ -59,7 +80,7 @@ def read_search_rows(
         notes.append(f"{n_asked - len(numbers):,} queries were asked before; each counts once.")
     if len(Z) < 2:
         raise ValueError("there is one document, which answers every query; nothing to learn.")
-    return SearchRows(X[numbers], Z, originals, judgements, numbers, tuple(notes))
+    return SearchRows(X[numbers], Z, originals, judgements, rows[numbers], tuple(notes), is_pool)
 
 
 def read_vectors(estimator: Any, rows: AnyArray, name: str) -> FloatArray:

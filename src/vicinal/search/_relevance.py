@@ -81,7 +81,12 @@ class Judgements(Relevance):
 
     def take(self, queries: IntArray) -> Judgements:
         """Return the judgements of some queries."""
-        return replace(self, grades=self.grades[queries])
+        left_out = int(np.sum(np.diff(self.grades.indptr)[queries] == 0))
+        return replace(self, grades=self.grades[queries], n_left_out=left_out)
+
+    def among(self, documents: IntArray) -> Judgements:
+        """Return the judgements of some documents, which are numbered anew."""
+        return replace(self, grades=self.grades[:, documents])
 
 
 @dataclass(frozen=True)

@@ -18,17 +18,15 @@ from vicinal.search._measures import DEFAULT, SHOWN, deepest, list_scores, ranke
 from vicinal.search._moves import moved_documents, sum_queries, without_own
 from vicinal.search._negatives import Negatives
 from vicinal.search._objective import Objective, map_queries
+from vicinal.search._partitions import pool_of
 from vicinal.search._relevance import Judgements, SameClass
 from vicinal.search._setting import AdapterSetting
 from vicinal.search._splits import Split, score_by_document
 
-# Documents that held-out queries are ranked among at most: more would not change what is chosen.
-MOST_DOCUMENTS = 20_000
-
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What the user fixed."""
+    """What the user fixed, and whether documents are already those to rank among."""
 
     negatives: Negatives
     n_neighbors: int
@@ -36,6 +34,7 @@ class SearchOptions:
     n_components: int | None = None
     max_iter: int = 15
     seed: int = 0
+    is_pool: bool = False
 
 
 Lists = tuple[FloatArray, FloatArray]
@@ -101,12 +100,9 @@ class SearchTask:
     @cached_property
     def pool(self) -> IntArray:
         """The documents that held-out queries are ranked among, ascending."""
-        n = len(self.documents)
-        if n <= MOST_DOCUMENTS:
-            return np.arange(n)
-        named = self.relevance.named(np.arange(len(self.queries)))
-        others = np.random.default_rng([self.options.seed, 2]).choice(n, MOST_DOCUMENTS, False)
-        return np.union1d(named, others)
+        if self.options.is_pool:
+            return np.arange(len(self.documents))
+        return pool_of(self.relevance, self.options.seed)
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from vicinal._types import AnyArray
+import numpy as np
+
+from vicinal._types import AnyArray, IntArray
+from vicinal.rows import read_target
 from vicinal.search.export._databases import write_lancedb, write_qdrant
 from vicinal.search.export._files import (
     ids_of,
     write_faiss,
-    write_onnx,
     write_parquet,
     write_usearch,
 )
 from vicinal.search.export._layout import lay_out
+from vicinal.search.export._onnx import Votes, write_onnx
 from vicinal.search.export._sql import write_duckdb, write_pgvector, write_sqlite
 
 _WRITERS: dict[str, Callable[..., None]] = {
@@ -43,6 +47,8 @@ def export_metric(
     out: str | os.PathLike[str],
     ids: Sequence[int] | None = None,
     table: str = "documents",
+    targets: AnyArray | None = None,
+    n_neighbors: int = 5,
 ) -> Path:
     """Write a learned metric, and the documents under it, for a store.
 
@@ -57,7 +63,8 @@ def export_metric(
         faiss         an index behind a linear transform           raw queries
         pgvector      SQL: table, index, a function for queries    raw queries
         duckdb        SQL: table, a macro for queries              raw queries
-        onnx          a graph; with documents, their order         raw queries
+        onnx          a graph; with documents their order, with    raw queries
+                      targets their vote
         lancedb       a folder with a table                        ``transform_queries``
         qdrant        a folder of the local mode                   ``transform_queries``
         usearch       an index                                     ``transform_queries``
@@ -75,6 +82,11 @@ def export_metric(
         What the documents are called; their row numbers unless told.
     table : str, default="documents"
         What the table or collection is called.
+    targets : array-like of shape (n,), optional
+        Of onnx alone: classes or numbers of the documents, of which the graph also gives the vote
+        or the mean of the nearest, as ``KNNClassifier`` and ``KNNRegressor`` do.
+    n_neighbors : int, default=5
+        How many vote.
 
     Returns
     -------
@@ -106,5 +118,20 @@ def export_metric(
         raise ValueError(f"the folder {place.parent} does not exist.")
     layout = lay_out(metric, documents, None)
     numbers = None if layout.vectors is None else ids_of(ids, len(layout.vectors))
-    _WRITERS[target](layout, numbers, place, table)
+    write = _WRITERS[target]
+    if targets is not None:
+        write = partial(write, votes=_read_votes(targets, n_neighbors, target, numbers))
+    write(layout, numbers, place, table)
     return place
+
+
+def _read_votes(targets: AnyArray, k: int, target: str, numbers: IntArray | None) -> Votes:
+    """Return the documents' targets, checked."""
+    if target != "onnx" or numbers is None:
+        raise ValueError("targets are for target='onnx' with documents: no other export votes.")
+    values = np.asarray(targets)
+    if values.ndim != 1 or len(values) != len(numbers):
+        raise ValueError(
+            f"targets have shape {values.shape}, but there are {len(numbers)} documents."
+        )
+    return Votes(read_target(values, "auto"), k)

@@ -1,4 +1,4 @@
-"""Files: an index of faiss or usearch, a Parquet table, an ONNX graph."""
+"""Files: an index of faiss or usearch, a Parquet table."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._types import AnyArray, FloatArray, IntArray
+from vicinal._types import AnyArray, IntArray
 from vicinal._writing import write_atomically
 from vicinal.search.export._layout import Layout
 from vicinal.search.export._packages import import_store
-
-# Graphs of this version are read by every runtime of the last years.
-_OPSET, _IR = 17, 9
 
 
 def write_faiss(layout: Layout, ids: IntArray, out: Path, table: str) -> None:
@@ -68,55 +65,6 @@ def arrow_table(vectors: AnyArray, ids: IntArray) -> Any:
     pa: Any = import_store("pyarrow")
     rows = pa.FixedSizeListArray.from_arrays(pa.array(np.ravel(vectors)), vectors.shape[1])
     return pa.table({"id": pa.array(ids), "vector": rows})
-
-
-def write_onnx(layout: Layout, ids: IntArray | None, out: Path, table: str) -> None:
-    """Write a graph from raw queries to mapped ones, and with documents to their order.
-
-    ``query`` (m, d) to ``mapped`` (m, p) by one Gemm; with documents also ``k`` (1,) to ``ids``
-    (m, k), the nearest first.
-    """
-    onnx: Any = import_store("onnx")
-    matrix = layout.linear("ONNX")
-    make, kinds = onnx.helper, onnx.TensorProto
-    held = [_tensor(onnx, "matrix", matrix), _tensor(onnx, "offset", layout.offset())]
-    first = "unit" if layout.unit_queries else "query"
-    nodes = [make.make_node("Gemm", [first, "matrix", "offset"], ["mapped"], transB=1)]
-    if layout.unit_queries:
-        nodes.insert(0, make.make_node("LpNormalization", ["query"], ["unit"], axis=1, p=2))
-    inputs = [make.make_tensor_value_info("query", kinds.FLOAT, [None, layout.n_inputs])]
-    outputs = [make.make_tensor_value_info("mapped", kinds.FLOAT, [None, layout.width])]
-    if layout.vectors is not None and ids is not None:
-        scale, shift = _ranking(layout)
-        held += [_tensor(onnx, "documents", scale), _tensor(onnx, "shift", shift)]
-        held.append(_tensor(onnx, "numbers", ids.astype(np.int64)))
-        nodes += [
-            make.make_node("Gemm", ["mapped", "documents", "shift"], ["scores"], transB=1),
-            make.make_node("TopK", ["scores", "k"], ["best", "rows"], axis=1),
-            make.make_node("Gather", ["numbers", "rows"], ["ids"], axis=0),
-        ]
-        inputs.append(make.make_tensor_value_info("k", kinds.INT64, [1]))
-        outputs.append(make.make_tensor_value_info("ids", kinds.INT64, [None, None]))
-    graph = make.make_graph(nodes, "vicinal", inputs, outputs, held)
-    model = make.make_model(
-        graph, opset_imports=[make.make_opsetid("", _OPSET)], ir_version=_IR,
-        producer_name="vicinal",
-    )  # fmt: skip
-    onnx.checker.check_model(model)
-    write_atomically(out, model.SerializeToString())
-
-
-def _ranking(layout: Layout) -> tuple[FloatArray, FloatArray]:
-    """Return a matrix (n, p) and a shift (n,) whose scores descend as the distance rises."""
-    vectors = np.asarray(layout.vectors, np.float32)
-    if layout.similarity == "inner":
-        return vectors, np.zeros(len(vectors), np.float32)
-    squared = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    return 2 * vectors, -squared.astype(np.float32)
-
-
-def _tensor(onnx: Any, name: str, values: AnyArray) -> Any:
-    return onnx.numpy_helper.from_array(np.ascontiguousarray(values), name)
 
 
 def ids_of(ids: Sequence[int] | None, n: int) -> IntArray:

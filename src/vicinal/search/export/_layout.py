@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, FloatArray
 from vicinal.metric.learner import maps_of
-from vicinal.metric.maps import LinearMaps, Maps
+from vicinal.metric.maps import CodeMaps, LinearMaps, Maps
 from vicinal.search._adapter import QueryAdapter
 
 Similarity = Literal["inner", "euclidean", "hamming"]
@@ -69,7 +69,7 @@ def lay_out(metric: Any, documents: AnyArray | None, n_features: int | None) -> 
     if maps.space == "hamming":
         if vectors is None:
             raise ValueError("codes are exported with their documents; none were given.")
-        return Layout("hamming", vectors, 8 * vectors.shape[1], None)
+        return _code_layout(maps, vectors, np.shape(documents)[1])  # type: ignore[arg-type]
     if isinstance(metric, QueryAdapter):
         return _adapter_layout(metric, vectors)
     width = _width(metric, documents, n_features)
@@ -106,6 +106,20 @@ def _width(metric: Any, documents: AnyArray | None, n_features: int | None) -> i
     if width is None:
         raise ValueError("the plain distance is exported with documents; none were given.")
     return int(width)
+
+
+def _code_layout(maps: Maps, vectors: AnyArray, d: int) -> Layout:
+    """Return codes; with the projection of queries where it is an affine map, whose signs they are.
+
+    A projection that is one says so in its weights: it is found by what it makes of unit vectors.
+    """
+    n_bits = 8 * vectors.shape[1]
+    if not isinstance(maps, CodeMaps) or not maps.weights:
+        return Layout("hamming", vectors, n_bits, None)
+    project = maps.project_queries or maps.project
+    offset = project(np.zeros((1, d)))
+    matrix: FloatArray = (project(np.eye(d)) - offset).T
+    return Layout("hamming", vectors, n_bits, np.ascontiguousarray(matrix), offset[0])
 
 
 def _adapter_layout(metric: QueryAdapter, vectors: AnyArray | None) -> Layout:
