@@ -43,6 +43,7 @@ _HOMES = {
         "ITQ",
         "LSH",
         "ClassifierCodes",
+        "SpectralHashing",
         "MLR",
         "MMC",
         "NCA",

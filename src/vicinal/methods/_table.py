@@ -104,6 +104,10 @@ METHODS = (
     _metric("lsh", "LSH", "vicinal.rivals:LSH", "charikar2002", tasks=BOTH),
     _metric("itq", "ITQ", "vicinal.rivals:ITQ", "gong2013", tasks=BOTH),
     _metric(
+        "spectral-hashing", "spectral hashing", "vicinal.rivals:SpectralHashing", "weiss2009",
+        tasks=BOTH,
+    ),
+    _metric(
         "classifier-codes", "codes of a classifier", "vicinal.rivals:ClassifierCodes",
         "sablayrolles2017",
     ),
