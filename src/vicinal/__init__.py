@@ -44,6 +44,7 @@ _HOMES = {
         "ITQ",
         "LSH",
         "ClassifierCodes",
+        "SpectralHashing",
         "MLR",
         "MMC",
         "NCA",

@@ -68,6 +68,7 @@ from vicinal.rivals import SDML as SDML
 from vicinal.rivals import ClassifierCodes as ClassifierCodes
 from vicinal.rivals import Covariance as Covariance
 from vicinal.rivals import Euclidean as Euclidean
+from vicinal.rivals import SpectralHashing as SpectralHashing
 from vicinal.scale import fit_distributed as fit_distributed
 from vicinal.scale import nearest_distributed as nearest_distributed
 from vicinal.search import QueryAdapter as QueryAdapter

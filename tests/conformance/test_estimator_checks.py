@@ -50,6 +50,7 @@ ESTIMATORS += [
     vicinal.HDML(n_bits=8, max_iter=2),
     vicinal.LSH(n_bits=16),
     vicinal.ITQ(n_bits=16, max_iter=5),
+    vicinal.SpectralHashing(n_bits=16),
     vicinal.ClassifierCodes(),
     vicinal.NCA(max_iter=5),
     vicinal.NeuralMetric(4, epochs=2),

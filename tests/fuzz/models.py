@@ -58,6 +58,7 @@ def _models() -> dict[str, tuple[Any, Any, Any]]:
         "KNCA": classifier(k, metric=vicinal.KNCA(max_iter=2, random_state=0)),
         "ITML": classifier(k, metric=vicinal.ITML(max_iter=5, random_state=0)),
         "ITQ": classifier(k, metric=vicinal.ITQ(n_bits=16, max_iter=3, random_state=0)),
+        "SpectralHashing": classifier(k, metric=vicinal.SpectralHashing(n_bits=16)),
         "GradientWeights": classifier(k, metric=vicinal.GradientWeights("difference")),
         "faiss": classifier(k, index="faiss", weights="distance"),
         "graph": classifier(k, index="faiss:HNSW8", weights="softmax"),

@@ -127,7 +127,7 @@ def test_a_symmetric_metric_maps_the_training_rows_once():
 
 
 @pytest.mark.parametrize(
-    "name", ["gblmnn", "mlng-hamming", "hdml", "lsh", "itq", "classifier-codes"]
+    "name", ["gblmnn", "mlng-hamming", "hdml", "lsh", "itq", "spectral-hashing", "classifier-codes"]
 )
 def test_who_has_no_single_linear_map_gives_no_mahalanobis_matrix_and_no_mean(name):
     X, y = wine()

@@ -66,6 +66,21 @@ def test_a_variant_is_a_second_measured_column_once_it_has_records() -> None:
     assert alone[3:8] == ["2.32 ± 0.1", "–", "–", "–", "2.30 ± 0.0 (−0.02)"]
 
 
+def test_a_method_that_is_not_printed_is_a_column_beside_the_one_that_is() -> None:
+    own = records_of("trivedi2014_mlng_letter_zscore_k3")
+    beside = records_of("trivedi2014_lda_letter_zscore_k3", share=0.03)
+    page = results_markdown([*own, *beside])
+    assert "| spread | measured, LDA | best other published |" in page
+    (row,) = table_rows(page)
+    assert row[0] == "MLNG"
+    assert row[4] == "2.10 ± 0.1"
+    assert row[7] == "3.10 ± 0.1 (+0.78)"
+    assert "LDA: " not in page  # what is not printed cannot be below what is printed
+    (alone,) = table_rows(results_markdown(beside))
+    assert alone[:5] == ["MLNG", "letter", "3", "2.32 ± 0.1", "–"]
+    assert "letter (k = 3, 7, 11)" in results_markdown(beside)  # of MLNG's own, none is measured
+
+
 def test_seconds_stand_beside_the_published_ones_of_their_k() -> None:
     outcomes = [
         Outcome(e, (0.02, 0.03), expected=2, fit_cpu_seconds=seconds)

@@ -119,6 +119,10 @@ METHODS = (
     _codes("lsh", "LSH", "vicinal.rivals:LSH", "charikar2002", tasks=BOTH),
     _codes("itq", "ITQ", "vicinal.rivals:ITQ", "gong2013", tasks=BOTH),
     _codes(
+        "spectral-hashing", "spectral hashing", "vicinal.rivals:SpectralHashing", "weiss2009",
+        tasks=BOTH,
+    ),
+    _codes(
         "classifier-codes", "codes of a classifier", "vicinal.rivals:ClassifierCodes",
         "sablayrolles2017",
     ),

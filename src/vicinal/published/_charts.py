@@ -72,7 +72,7 @@ def draw_cells(records: Sequence[Record]) -> Figure:
     for table in published_tables():
         for experiment in table.experiments:
             record = measured.get(experiment.name)
-            if record is not None and record["published_error"]:
+            if record is not None and record["published_error"] and not experiment.beside:
                 label, factor = ("nMSE", 1) if table.unit == "nmse" else ("error (%)", 100)
                 dot = factor * record["published_error"], factor * record["error_mean"]
                 dots = panels.setdefault(label, {})

@@ -27,8 +27,9 @@ class Experiment:
     :class:`vicinal.data.Preparation`; ``view`` is what is taken of the data set, as arguments
     of the run's source. ``variant`` names another constructor of the method's learner, such as
     the algorithm as its source states it; its figure stands beside that of the method's own
-    defaults. ``title`` heads its column where that is not the method's name. ``seconds`` is a
-    published running time.
+    defaults. ``beside`` names the method beside whose printed figure this one's measured one
+    stands, the source printing none of its own. ``title`` heads its column where that is not
+    the method's name. ``seconds`` is a published running time.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Experiment:
     view: Mapping[str, Any] = field(default_factory=dict)
     seconds: float | None = None
     variant: str = ""
+    beside: str = ""
     title: str = ""
 
     @property

@@ -32,6 +32,13 @@ def variant_title(experiment: Experiment) -> str:
     return experiment.title or experiment.variant.replace("_", " ")
 
 
+def beside_title(experiment: Experiment) -> str:
+    """Return the head of a further column of a method's line; "" for the method as it comes."""
+    if experiment.variant:
+        return variant_title(experiment)
+    return column_title(experiment) if experiment.beside else ""
+
+
 def figure(error: float | None, spread: float | None, *, percent: bool) -> str:
     """Return an error in the unit it is printed in, with ± where a spread is known."""
     if error is None:

@@ -60,7 +60,9 @@ def results_markdown(records: Iterable[Record]) -> str:
 
 def _without_twin(table: Table, measured: Mapping[str, Record]) -> list[str]:
     """Say which printed figures of a table have no measured one beside them."""
-    printed = [e for e in table.experiments if e.error is not None and not e.variant]
+    printed = [
+        e for e in table.experiments if e.error is not None and not e.variant and not e.beside
+    ]
     missing = [e for e in printed if e.name not in measured]
     if not missing:
         return []

@@ -7,12 +7,12 @@ from typing import Any
 
 from vicinal.published._experiments import Experiment
 from vicinal.published._figures import (
+    beside_title,
     column_title,
     measured_figure,
     method_title,
     published_figure,
     signed,
-    variant_title,
 )
 from vicinal.published._outcomes import tally
 from vicinal.published._tables import Table
@@ -29,14 +29,15 @@ ABSENT = "–"
 
 
 def lines_section(table: Table, pairs: Sequence[Pair]) -> str:
-    """Show a line a figure, with the difference; variants of a method are columns beside it."""
-    variants = list(dict.fromkeys(variant_title(e) for e, _ in pairs if e.variant))
+    """Show a line a figure, with the difference; what stands beside it has columns of its own."""
+    variants = list(dict.fromkeys(beside_title(e) for e, _ in pairs if beside_title(e)))
     lines: dict[tuple[str, str, Any], dict[str, Pair]] = {}
     for pair in sorted(pairs, key=lambda pair: _order(pair[0])):
         experiment = pair[0]
-        line = lines.setdefault((experiment.method, experiment.dataset, experiment.k), {})
-        line[variant_title(experiment) if experiment.variant else DEFAULTS] = pair
-    titles = sorted({(e.method, e.variant, column_title(e)) for e, _ in pairs})
+        method = experiment.beside or experiment.method
+        line = lines.setdefault((method, experiment.dataset, experiment.k), {})
+        line[beside_title(experiment)] = pair
+    titles = sorted({(e.method, e.variant, column_title(e)) for e, _ in pairs if not e.beside})
     told = [f"Printed in {_place(table)}.", *_counts(pairs, [title for *_, title in titles])]
     heads = (*HEADS, *(f"measured, {variant}" for variant in variants), RIVAL)
     cells = [_line_cells(line, variants) for line in lines.values()]
@@ -128,7 +129,7 @@ def _below(a: float | None, b: float | None) -> bool:
 
 def _order(experiment: Experiment) -> tuple[str, str, int, str]:
     k = experiment.k if isinstance(experiment.k, int) else 0
-    return experiment.method, experiment.dataset, k, str(experiment.k)
+    return experiment.beside or experiment.method, experiment.dataset, k, str(experiment.k)
 
 
 def _line_cells(line: Mapping[str, Pair], variants: Sequence[str]) -> list[str]:
@@ -140,7 +141,7 @@ def _line_cells(line: Mapping[str, Pair], variants: Sequence[str]) -> list[str]:
         own = (*_measured(line[DEFAULTS]), verdict)
     beside = [_measured(line[v]) if v in line else None for v in variants]
     return [
-        method_title(experiment.method),
+        method_title(experiment.beside or experiment.method),
         experiment.dataset,
         str(experiment.k),
         published_figure(experiment, record),

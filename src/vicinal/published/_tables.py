@@ -183,7 +183,7 @@ def _holds(block: Fields, methods: set[str], row: Row) -> bool:
 
 def _experiment(fields: Fields, own: Fields, table: str, column: str, row: Row) -> Experiment:
     method, protocol = own.get("method", column), dict(fields["protocol"])
-    printed = own.get("figure", method)
+    printed = own.get("figure", own.get("beside", method))
     error, spread = row.figures.get(printed, (None, None))
     experiment = Experiment(
         name="",
@@ -203,6 +203,7 @@ def _experiment(fields: Fields, own: Fields, table: str, column: str, row: Row) 
         view=fields.get("view", {}),
         seconds=_seconds(fields, own, row),
         variant=own.get("variant", ""),
+        beside=own.get("beside", ""),
         title=own.get("title", ""),
     )
     ending = f"k{row.k}" if isinstance(row.k, int) else row.k

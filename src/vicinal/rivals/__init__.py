@@ -25,6 +25,7 @@ from vicinal.rivals._nca import NCA
 from vicinal.rivals._rca import RCA
 from vicinal.rivals._scml import SCML, local_discriminants
 from vicinal.rivals._sdml import SDML
+from vicinal.rivals._spectral_hashing import SpectralHashing
 
 __all__ = [
     "GBLMNN",
@@ -48,5 +49,6 @@ __all__ = [
     "ClassifierCodes",
     "Covariance",
     "Euclidean",
+    "SpectralHashing",
     "local_discriminants",
 ]

@@ -15,6 +15,7 @@ from vicinal.metric.descent import (
     FallingRate,
     minimise,
     project_to_cone,
+    spread_strata,
 )
 
 
@@ -251,3 +252,24 @@ def test_a_descent_is_done_at_the_tolerance_or_on_a_plateau():
         ({}, [0.6, 0.7], False),
     ]:
         assert descent_on(Bowl(40), Still(), losses=losses, **options).is_done is done
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_spread_strata_have_their_share_in_every_stretch_of_the_order(seed):
+    rng = np.random.default_rng(seed)
+    strata = rng.permutation(np.repeat(np.arange(4), [3, 40, 57, 100]))
+    order = spread_strata(strata, rng)
+    assert_array_equal(np.sort(order), np.arange(200))
+    shares = np.bincount(strata) / 200
+    for first in range(180):
+        held = np.bincount(strata[order[first : first + 20]], minlength=4)
+        assert np.all(np.abs(held - 20 * shares) <= 2)
+    assert not np.array_equal(order, spread_strata(strata, rng))
+
+
+def test_a_descent_walks_strata_in_their_shares():
+    bowl, strata = Bowl(40), np.arange(40) % 2
+    descent = descent_on(bowl, Still(), n_steps=2, least_rows=1, strata=strata)
+    descent.advance()
+    assert_array_equal(np.sort(np.concatenate(bowl.parts)), np.arange(40))
+    assert all(abs(int(strata[part].sum()) - 10) <= 1 for part in bowl.parts)

@@ -29,6 +29,7 @@ from vicinal.metric.descent._stochastic import (
     Descent,
     FallingRate,
     InverseTime,
+    spread_strata,
 )
 
 __all__ = [
@@ -52,4 +53,5 @@ __all__ = [
     "make_frame",
     "minimise",
     "project_to_cone",
+    "spread_strata",
 ]

@@ -24,7 +24,9 @@ from vicinal.rows import Rows
 # Margins, as shares of the bits, and rates relative to the start, to choose from.
 MARGINS, RATES = (0.03, 0.1), (0.05,)
 # Rows of a step, which are each other's neighbours; of few rows fewer, for more steps.
-BATCH, SMALL_BATCH = 512, 128
+BATCH, SMALL_BATCH = 1024, 128
+# Rows of a set of a step at least, where k has so many: one row is no vote.
+VOTERS = 5
 # The norm of a typical row: weights of all layers are then of one size.
 NORM = 16.0
 
@@ -94,14 +96,17 @@ class HammingObjective:
         left, right = relaxed[0], relaxed[-1]
         squared_distances = rounded_squared_distances(left, right)
         np.fill_diagonal(squared_distances, np.inf)
-        # The k nearest of all rows are about so many of those of a step.
-        share = round(self.options.n_neighbors * len(rows) / self.n_rows)
-        k = max(1, min(share, len(rows) - 1))
-        found = new_inferred(len(rows), k)
+        found = new_inferred(len(rows), self.set_size(len(rows)))
         codes = self.codes[rows].astype(np.int32)
         labels = np.broadcast_to(codes, squared_distances.shape).copy()
         infer_sets(squared_distances, labels, codes, self.costs, found)
         return replace(sets_difference(found, np.arange(len(rows))), rows=rows)
+
+    def set_size(self, n_rows: int) -> int:
+        """Return how many rows vote among so many: the share of the k, but enough for a vote."""
+        k = self.options.n_neighbors
+        share = round(k * n_rows / self.n_rows)
+        return max(1, min(max(share, min(k, VOTERS)), n_rows - 1))
 
     def gradient(
         self, parameters: FloatArray, sets: SignedPairs, part: slice
@@ -192,7 +197,7 @@ class HammingProblem:
         objective = HammingObjective(rows.X, rows.codes, self.options, costs, rows.weights, rng)
         descent = Descent(
             objective, Adam(rate), start, self.options.max_iter, rng, tol=self.options.tol,
-            n_steps=max(1, n_rows // BATCH, min(STEPS, n_rows // SMALL_BATCH)),
+            n_steps=max(1, n_rows // BATCH, min(STEPS, n_rows // SMALL_BATCH)), strata=rows.codes,
         )  # fmt: skip
         return part(descent) if self.options.asymmetric else descent
 
