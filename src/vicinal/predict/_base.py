@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +24,7 @@ from vicinal.predict._sides import (
     build_index,
     check_metric,
     distance_name,
+    fit_metric,
     named_metric,
     prepare_metric,
 )
@@ -189,15 +190,13 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         self._check_settings(rows.n_rows)
         metric = named_metric(self.metric, self._task(), self._k or USUAL_NEIGHBORS)
         routed = self._route(metric, parameters)
-        task = self._task() if is_classifier(self) or is_regressor(self) else None
-        self.metric_ = self._fit_metric(prepare_metric(metric, self._k, task), X, rows, routed)
+        self.metric_ = self._fit_metric(prepare_metric(metric, self._k), X, rows, routed)
         self._build_index(rows.X)
         self._finish_fit()
 
     def _fit_metric(self, metric: Any, X: AnyArray, rows: Rows, parameters: dict[str, Any]) -> Any:
         """Return the fitted metric; X is that of the rows, a frame perhaps."""
-        y = None if rows.target is None else rows.target.given
-        return None if metric is None else metric.fit(X, y, **parameters)
+        return fit_metric(metric, X, rows.target, **parameters)
 
     @property
     def _k(self) -> int | None:

@@ -19,6 +19,7 @@ from vicinal.metric import MetricLearner
 from vicinal.metric.held_out import CrossFit, HeldOut, look
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import Maps
+from vicinal.predict._sides import fit_metric, reads_targets
 from vicinal.predict._weights import part_of_rows
 from vicinal.rows import Rows, take_rows
 
@@ -37,16 +38,17 @@ def begin_metric(
     metric: Any, X: AnyArray, rows: Rows, folds: Sequence[Fold], parameters: Mapping[str, Any]
 ) -> CrossFit:
     """Return the cross-fit of a prepared metric; X is as the user has it, a frame perhaps."""
-    y = None if rows.target is None else rows.target.given
-    if isinstance(metric, MetricLearner) and metric.learns_from_rows:
-        return metric.begin(X, y, folds, **parameters)
+    target = rows.target
+    if reads_targets(metric):
+        begun: CrossFit = metric.begin(X, target, folds, **parameters)
+        return begun
 
     def without(fold: Fold) -> Maps:
         some = {n: part_of_rows(value, fold.train, rows.n_rows) for n, value in parameters.items()}
-        targets = None if y is None else y[fold.train]
-        return maps_of(clone(metric).fit(take_rows(X, fold.train), targets, **some))
+        own = None if target is None else target.take(fold.train)
+        return maps_of(fit_metric(clone(metric), take_rows(X, fold.train), own, **some))
 
-    return CrossFit(without, lambda: metric.fit(X, y, **parameters))
+    return CrossFit(without, lambda: fit_metric(metric, X, target, **parameters))
 
 
 def maps_without(begun: CrossFit, folds: Sequence[Fold]) -> list[tuple[Fold, Maps]]:

@@ -22,7 +22,7 @@ from vicinal.rows._disguises import (
     widen,
 )
 from vicinal.rows._rows import Rows
-from vicinal.rows._target import Classes, read_target
+from vicinal.rows._target import Classes, Numbers, read_target
 
 FLOATS = (np.float64, np.float32)
 # Weights that are less than this part of the largest count as zero: their products vanish.
@@ -49,8 +49,9 @@ def read_rows(
     estimator : object
         Whose ``fit`` was given them, for messages. Nothing is written to it.
     X : array-like of shape (n, d)
-    y : array-like of shape (n,), or (n, C) for numbers
-        Not looked at where ``task`` is None.
+    y : array-like of shape (n,), or (n, C) for numbers; or a Target
+        Not looked at where ``task`` is None. What somebody has read already is what it is to a
+        learner that takes both: whole numbers that are a quantity are no classes then.
     sample_weight, groups : array-like of shape (n,) or None
         A row without weight is no row: its target need not even make sense.
     task : {"classification", "regression", "auto"} or None
@@ -63,6 +64,9 @@ def read_rows(
     least_rows : int
         How many rows there must be.
     """
+    if isinstance(y, Classes | Numbers):
+        is_open, read_as = task == "auto", "classification" if y.labels is not None else "regression"
+        task, y = read_as if is_open else task, y.given
     refuse_distributed(estimator, X, y)
     refuse_disguises(X, None if task is None else y)
     names = _get_feature_names(X)
