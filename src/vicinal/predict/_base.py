@@ -27,6 +27,7 @@ from vicinal.predict._sides import (
     fit_metric,
     named_metric,
     prepare_metric,
+    takes_missing,
 )
 from vicinal.predict._weights import (
     SAMPLE_WEIGHT,
@@ -155,6 +156,10 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         """Return whether sparse rows can be searched, or tried on a metric or an index."""
         return True
 
+    def _takes_missing(self) -> bool:
+        """Return whether values of rows may be missing: the metric says so."""
+        return takes_missing(named_metric(self.metric, self._task(), None))
+
     def _usual_neighbors(self) -> int:
         return USUAL_NEIGHBORS if self._k is None else self._k
 
@@ -275,7 +280,9 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
 
     def _check_rows(self, X: AnyArray) -> AnyArray:
         sparse, plain = self._takes_sparse_rows(), self.metric_ is None
-        return check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
+        return check_transform_input(
+            self, X, accept_sparse=sparse, any_scale=plain, missing=takes_missing(self.metric_)
+        )
 
     def _training_queries(self) -> AnyArray:
         if self._queries is not None:
@@ -315,6 +322,7 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         else:
             searched = self._searches_only() and self.index == "exact"
             tags.input_tags.sparse = searched and self._takes_sparse_rows()
+        tags.input_tags.allow_nan = takes_missing(self.metric)
         return tags
 
 

@@ -129,6 +129,14 @@ def _is_neighbors(parameter: str) -> bool:
     return parameter.rpartition("__")[2] == "n_neighbors"
 
 
+def takes_missing(metric: Any) -> bool:
+    """Return whether values may be missing from the rows a metric is fitted to."""
+    if isinstance(metric, Pipeline):
+        return all(takes_missing(step) for _, step in metric.steps)
+    is_tagged = isinstance(metric, BaseEstimator)
+    return is_tagged and bool(get_tags(metric).input_tags.allow_nan)
+
+
 def takes_several_targets(metric: Any) -> bool:
     """Return whether y of several columns can be given to the metric, or is not looked at."""
     if isinstance(metric, Pipeline):

@@ -46,8 +46,9 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
         self
         """
         rows = read_rows(
-            self, X, y, accept_sparse=self._takes_sparse_rows(), any_scale=self._searches_only()
-        )
+            self, X, y, accept_sparse=self._takes_sparse_rows(), any_scale=self._searches_only(),
+            missing=self._takes_missing(),
+        )  # fmt: skip
         self.classes_, self._codes = rows.classes.names, rows.codes
         weights = row_weights(sample_weight, self.class_weight, self.classes_, self._codes)
         self._fit_rows(rows, X, weights, {SAMPLE_WEIGHT: sample_weight} | fit_parameters)
@@ -134,7 +135,7 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
         """
         rows = read_rows(
             self, X, y, task="regression", several=True, accept_sparse=self._takes_sparse_rows(),
-            any_scale=self._searches_only(),
+            any_scale=self._searches_only(), missing=self._takes_missing(),
         )  # fmt: skip
         self._targets = rows.values
         weights = check_weights(sample_weight, rows.n_rows)

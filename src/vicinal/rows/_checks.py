@@ -41,6 +41,7 @@ def read_rows(
     accept_sparse: bool = False,
     any_scale: bool = False,
     least_rows: int = 1,
+    missing: bool = False,
 ) -> Rows:
     """Return X, y, weights and groups as rows; refuse in words what they cannot be.
 
@@ -63,6 +64,8 @@ def read_rows(
         Lets values through whose powers leave float64, for an estimator that only searches.
     least_rows : int
         How many rows there must be.
+    missing : bool
+        Whether values of X may be missing: NaN.
     """
     if isinstance(y, Classes | Numbers):
         is_open, read_as = task == "auto", "classification" if y.labels is not None else "regression"
@@ -75,6 +78,7 @@ def read_rows(
         "order": "C",
         "accept_sparse": "csr" if accept_sparse else False,
         "ensure_min_samples": least_rows,
+        "ensure_all_finite": _finite(missing),
         "estimator": estimator,
     }
     if task is None:
@@ -132,12 +136,18 @@ def remember_columns(estimator: Any, rows: Rows) -> None:
         estimator.__dict__.pop("feature_names_in_", None)  # of an earlier fit
 
 
+def _finite(missing: bool) -> bool | str:
+    return "allow-nan" if missing else True
+
+
 def check_transform_input(
-    estimator: Any, X: AnyArray, *, accept_sparse: bool = True, any_scale: bool = False
-) -> AnyArray:
+    estimator: Any, X: AnyArray, *, accept_sparse: bool = True, any_scale: bool = False,
+    missing: bool = False,
+) -> AnyArray:  # fmt: skip
     """Check X against what ``fit`` saw (columns, names, finiteness).
 
-    ``any_scale`` lets values through that no learned map keeps in the range of floats.
+    ``any_scale`` lets values through that no learned map keeps in the range of floats, ``missing``
+    such as are not there.
     """
     refuse_disguises(X)
     checked: AnyArray = validate_data(
@@ -146,6 +156,7 @@ def check_transform_input(
         reset=False,
         dtype=list(FLOATS),
         accept_sparse="csr" if accept_sparse else False,
+        ensure_all_finite=_finite(missing),
     )
     if any_scale:
         return checked
@@ -187,10 +198,13 @@ def check_at_least_two_classes(estimator: Any, target: Classes) -> None:
         )
 
 
-def check_pairs(estimator: Any, pairs: AnyArray) -> FloatArray:
+def check_pairs(estimator: Any, pairs: AnyArray, *, missing: bool = False) -> FloatArray:
     """Return pairs as floats of shape (n, 2, d), d the number of features ``fit`` saw."""
     refuse_disguises(pairs)
-    checked: FloatArray = check_array(pairs, allow_nd=True, dtype=list(FLOATS))
+    finite = _finite(missing)
+    checked: FloatArray = check_array(
+        pairs, allow_nd=True, dtype=list(FLOATS), ensure_all_finite=finite
+    )
     if checked.ndim != 3 or checked.shape[1] != 2:
         raise ValueError(
             f"pairs must have shape (n, 2, n_features), got {checked.shape}; stack each query "
