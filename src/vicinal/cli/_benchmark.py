@@ -40,7 +40,14 @@ def tables(
             show_default="what compare takes, neural, auto and all references",
         ),
     ] = None,
-    k: Annotated[int, Option("--k", help="Number of neighbours.")] = 5,
+    k: Annotated[
+        str,
+        Option(
+            "--k",
+            help="Number of neighbours; auto has held-out rows choose it, weights and heads for "
+            "each metric.",
+        ),
+    ] = "5",
     all_folds: Annotated[
         bool, Option("--all-folds", help="Measure all five folds, not the first alone.")
     ] = False,
@@ -58,7 +65,7 @@ def tables(
     and the same command goes on from there. At the end the folder holds results.json and a drawing
     of the mean ranks for each task.
 
-    Example: vicinal benchmark tables tables/ --methods mlng,neural,hgb,forest
+    Example: vicinal benchmark tables tables/ --methods mlng,neural,hgb,forest --k auto
     """
     from vicinal.cli._console import describe_cell_of_many, make_console, running
     from vicinal.comparison import find_tables, plan_benchmark, summarize_benchmark
@@ -70,7 +77,7 @@ def tables(
     with running(describe_cell_of_many) as display:
         display.say(f"reading the tables of {folder}")
         cells = plan_benchmark(
-            find_tables(folder, target, limit), names, k=k,
+            find_tables(folder, target, limit), names, k=_neighbors(k),
             all_folds=all_folds, seed=seed,
         )  # fmt: skip
         with RunFolder(path, fresh=fresh) as run:
@@ -88,6 +95,16 @@ def tables(
         cli.write_json(file, content)
     if not any(summary.tables for summary in summaries):
         raise typer.Exit(1)
+
+
+def _neighbors(k: str) -> int | str:
+    """Return a number of neighbours, or "auto"; refuse others."""
+    if k == "auto":
+        return k
+    try:
+        return int(k)
+    except ValueError as error:
+        raise ValueError(f"--k must be a whole number or auto, got {k!r}.") from error
 
 
 def _table(summary: Any) -> Table:

@@ -1,6 +1,6 @@
 """Heads: what besides the vote may predict from mapped rows, and the mean of those that do well.
 
-folds' maps ─▶ held-out predictions of vote, kernel, planes ─▶ squared errors
+folds' maps ─▶ held-out predictions of vote, kernel, slope, planes ─▶ squared errors
                                                                     │
    the mean of the first, two, three, … widest that noise does not tell from the best ◀┘
 """
@@ -18,20 +18,24 @@ from vicinal.metric.maps import Maps
 from vicinal.metric.selection import Entry, Score, first_within
 from vicinal.predict._kernel import KernelClassifier, KernelRegressor
 from vicinal.predict._local_linear import LocalLinearRegressor
+from vicinal.predict._slope import SlopedVote
+from vicinal.predict._vote import Vote
 from vicinal.rows import Classes, Rows
 
-VOTE, KERNEL, PLANES = "vote", "kernel", "planes"
+VOTE, KERNEL, PLANES, SLOPE = "vote", "kernel", "planes", "slope"
 # Learned directions up to which planes are tried: each takes a solve of so many equations.
 MOST_DIRECTIONS = 50
 
 
-def heads_for(maps: Maps, rows: Rows) -> dict[str, Any]:
-    """Return the unfitted heads that can be tried on rows under some maps, by name."""
+def heads_for(maps: Maps, rows: Rows, vote: Vote) -> dict[str, Any]:
+    """Return the unfitted heads that can be tried beside a vote on rows under some maps, by name."""
     if maps.space == "hamming" or maps.ranking is not None or issparse(rows.X):
         return {}
     if isinstance(rows.target, Classes):
         return {KERNEL: KernelClassifier()}
-    heads: dict[str, Any] = {KERNEL: KernelRegressor()}
+    assert vote.temperature is not None
+    slope = SlopedVote(vote.n_neighbors, vote.temperature)
+    heads: dict[str, Any] = {KERNEL: KernelRegressor(), SLOPE: slope}
     if maps.database(rows.X[:1]).shape[1] <= MOST_DIRECTIONS:
         heads[PLANES] = LocalLinearRegressor()
     return heads

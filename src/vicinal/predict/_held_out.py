@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from vicinal._types import AnyArray, Fold
+from vicinal._types import AnyArray, Fold, IntArray
 from vicinal.metric import MetricLearner
 from vicinal.metric.held_out import CrossFit, HeldOut, look
 from vicinal.metric.learner import maps_of
@@ -68,6 +69,20 @@ def maps_without(begun: CrossFit, folds: Sequence[Fold]) -> list[tuple[Fold, Map
 def look_at_folds(
     parts: Sequence[tuple[Fold, Maps]], X: AnyArray, k: int, n_threads: int
 ) -> HeldOut:
-    """Return what the held-out rows of all folds see, in the order of the rows."""
-    held = HeldOut.pool([look(maps, X, fold, k, n_threads=n_threads) for fold, maps in parts])
-    return held.in_order()
+    """Return what the held-out rows of all folds see, in the order of the rows.
+
+    A fold's rows ask all that are not in it, of many rows more than its map was learned from: as
+    nearly as many as a new row will ask, for how far a vote should go depends on their number.
+    """
+    held = [
+        look(maps, X, Fold(rows_beside(fold, X.shape[0]), fold.test), k, n_threads=n_threads)
+        for fold, maps in parts
+    ]
+    return HeldOut.pool(held).in_order()
+
+
+def rows_beside(fold: Fold, n_rows: int) -> IntArray:
+    """Return the rows, of so many, that a fold does not hold out."""
+    beside = np.ones(n_rows, bool)
+    beside[fold.test] = False
+    return np.flatnonzero(beside)

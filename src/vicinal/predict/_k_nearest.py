@@ -180,7 +180,7 @@ class KNearest(NeighborsPredictor):
     ) -> FloatArray:
         """Choose what predicts, fit it to all rows, and return its held-out predictions."""
         weights = self._of_indexed(self._weights)
-        heads = heads_for(maps_of(self.metric_), rows)
+        heads = heads_for(maps_of(self.metric_), rows, self._vote)
         held_out = {
             VOTE: voted,
             **{name: hold_out_head(head, parts, rows, weights) for name, head in heads.items()},
