@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """A table whose kind and number follow from a size and a colour, neither linearly."""

@@ -52,7 +52,9 @@ def test_whole_numbers_are_no_classes_to_the_metric_of_a_regressor(
 def test_a_pipeline_learns_what_its_learner_learns_from_prepared_rows() -> None:
     scaled = StandardScaler().fit_transform(X)
     alone = LocalLinearRegressor(metric=EGOP(random_state=0)).fit(scaled, COUNTS)
-    behind = LocalLinearRegressor(metric=make_pipeline(StandardScaler(), EGOP(random_state=0))).fit(X, COUNTS)
+    behind = LocalLinearRegressor(metric=make_pipeline(StandardScaler(), EGOP(random_state=0))).fit(
+        X, COUNTS
+    )
     np.testing.assert_array_equal(behind.metric_[-1].components_, alone.metric_.components_)
 
 

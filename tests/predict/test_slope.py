@@ -68,9 +68,7 @@ def test_a_regressor_takes_it_where_the_truth_is_a_slope_and_stores_it(tmp_path)
     only = KNNRegressor("auto", weights="learned").fit(X[:300], y[:300])
     losses = [np.mean((m.predict(X[300:]) - y[300:]) ** 2) for m in (model, only)]
     assert losses[0] < 0.1 * losses[1]
-    model._fitted_heads = [
-        SlopedVote(model.n_neighbors_, model.temperature_).fit(X[:300], y[:300])
-    ]
+    model._fitted_heads = [SlopedVote(model.n_neighbors_, model.temperature_).fit(X[:300], y[:300])]
     model.heads_ = ("slope",)
     save_model(model, tmp_path / "model")
     again = load_model(tmp_path / "model")

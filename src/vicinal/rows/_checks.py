@@ -68,7 +68,10 @@ def read_rows(
         Whether values of X may be missing: NaN.
     """
     if isinstance(y, Classes | Numbers):
-        is_open, read_as = task == "auto", "classification" if y.labels is not None else "regression"
+        is_open, read_as = (
+            task == "auto",
+            "classification" if y.labels is not None else "regression",
+        )
         task, y = read_as if is_open else task, y.given
     refuse_distributed(estimator, X, y)
     refuse_disguises(X, None if task is None else y)
