@@ -28,7 +28,7 @@ MOST_DIRECTIONS = 50
 
 
 def heads_for(maps: Maps, rows: Rows, vote: Vote) -> dict[str, Any]:
-    """Return the unfitted heads that can be tried beside a vote on rows under some maps, by name."""
+    """Return the unfitted heads that can be tried beside a vote under some maps, by name."""
     if maps.space == "hamming" or maps.ranking is not None or issparse(rows.X):
         return {}
     if isinstance(rows.target, Classes):
