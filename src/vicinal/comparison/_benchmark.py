@@ -23,7 +23,7 @@ from vicinal.comparison._sources import find_source
 from vicinal.data import Roles
 from vicinal.methods import choose_methods, get_method
 from vicinal.rows import USUAL_NEIGHBORS
-from vicinal.runs import CHOSEN, Cell, Neighbors, Record, Setting, Source
+from vicinal.runs import Cell, Neighbors, Record, Setting, Source
 
 N_FOLDS, LEVEL = 5, 0.05
 # Files of a folder that hold tables; others are left alone.
@@ -161,7 +161,7 @@ def plan_benchmark(
             chosen = [*usual, "neural", "auto"]
         else:
             chosen = [method.name for method in named if task in method.tasks]
-        number = USUAL_NEIGHBORS if k == CHOSEN else k
+        number = k if isinstance(k, int) else USUAL_NEIGHBORS
         question = Question(
             source, tuple(chosen), (number,), protocol="kfold", n_folds=N_FOLDS, seed=seed
         )
