@@ -8,6 +8,7 @@ folds' maps ─▶ held-out predictions of vote, kernel, slope, planes ─▶ sq
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal.metric.maps import Maps
 from vicinal.metric.selection import Entry, Score, first_within
 from vicinal.predict._kernel import KernelClassifier, KernelRegressor
+from vicinal.predict._kernel_ridge import median_distance
 from vicinal.predict._local_linear import LocalLinearRegressor
 from vicinal.predict._slope import SlopedVote
 from vicinal.predict._vote import Vote
@@ -41,19 +43,49 @@ def heads_for(maps: Maps, rows: Rows, vote: Vote) -> dict[str, Any]:
     return heads
 
 
+@dataclass(frozen=True)
+class HeldOutHead:
+    """A head's predictions for held-out rows (m, R) or (m,), by ascending row, and its settings.
+
+    ``head`` is unfitted, with what its fit without the first fold chose, where near rows were
+    ``unit`` apart.
+    """
+
+    predictions: FloatArray
+    head: Any
+    unit: float
+
+    def fit(self, mapped: AnyArray, rows: Rows, weights: FloatArray | None) -> Any:
+        """Return the head fitted to mapped rows."""
+        return fit_head(in_unit(self.head, median_distance(mapped) / self.unit), mapped, rows,
+                        weights)  # fmt: skip
+
+
 def hold_out_head(
     head: Any, parts: Sequence[tuple[Fold, Maps]], rows: Rows, weights: FloatArray | None
-) -> FloatArray:
-    """Return a head's predictions for the held-out rows of all folds, by ascending row."""
-    predictions = []
+) -> HeldOutHead:
+    """Return what a head predicts for the held-out rows of all folds, its settings chosen once."""
+    predictions: list[FloatArray] = []
+    first = HeldOutHead(np.empty(0), head, 1.0)
     for fold, maps in parts:
         train = rows.take(fold.train)
         own = None if weights is None else weights[fold.train]
-        fitted = fit_head(head, maps.database(train.X), train, own)
+        mapped = maps.database(train.X)
+        if predictions:
+            fitted = first.fit(mapped, train, own)
+        else:
+            fitted = settle(fit_head(head, mapped, train, own))
+            first = HeldOutHead(np.empty(0), fitted, median_distance(mapped))
         predictions.append(predict_head(fitted, maps.queries(rows.X[fold.test]), rows))
     order = np.argsort(np.concatenate([fold.test for fold, _ in parts]), kind="stable")
-    together: FloatArray = np.concatenate(predictions)[order]
-    return together
+    return replace(first, predictions=np.concatenate(predictions)[order])
+
+
+def in_unit(head: Any, ratio: float) -> Any:
+    """Return a head for a space where rows are so many times as far apart."""
+    if not isinstance(head, KernelClassifier | KernelRegressor):
+        return head
+    return type(head)(**head.get_params(deep=False) | {"bandwidth": head.bandwidth * ratio})
 
 
 def fit_head(head: Any, mapped: AnyArray, rows: Rows, weights: FloatArray | None) -> Any:

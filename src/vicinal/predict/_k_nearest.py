@@ -181,17 +181,13 @@ class KNearest(NeighborsPredictor):
         """Choose what predicts, fit it to all rows, and return its held-out predictions."""
         weights = self._of_indexed(self._weights)
         heads = heads_for(maps_of(self.metric_), rows, self._vote)
-        held_out = {
-            VOTE: voted,
-            **{name: hold_out_head(head, parts, rows, weights) for name, head in heads.items()},
-        }
+        tried = {name: hold_out_head(head, parts, rows, weights) for name, head in heads.items()}
+        held_out = {VOTE: voted, **{name: each.predictions for name, each in tried.items()}}
         row_weights = None if weights is None else weights[held.rows]
         self.heads_ = choose_heads(held_out, self._ballots.indicators(held.rows), row_weights)
         mapped = self._index.vectors if heads else None  # type: ignore[union-attr]
         self._fitted_heads = [
-            settle(fit_head(heads[name], mapped, rows, weights))
-            for name in self.heads_
-            if name != VOTE
+            settle(tried[name].fit(mapped, rows, weights)) for name in self.heads_ if name != VOTE
         ]
         mean: FloatArray = np.mean([held_out[name] for name in self.heads_], axis=0)
         return mean
