@@ -1,6 +1,6 @@
 """Heads: what besides the vote may predict from mapped rows, and the mean of those that do well.
 
-folds' maps ─▶ held-out predictions of vote, kernel, slope, planes ─▶ squared errors
+folds' maps ─▶ held-out predictions of vote, parts, slope, kernel, planes ─▶ squared errors
                                                                     │
    the mean of the first, two, three, … widest that noise does not tell from the best ◀┘
 """
@@ -20,24 +20,20 @@ from vicinal.metric.selection import Entry, Score, first_within
 from vicinal.predict._kernel import KernelClassifier, KernelRegressor
 from vicinal.predict._kernel_ridge import median_distance
 from vicinal.predict._local_linear import LocalLinearRegressor
-from vicinal.predict._slope import SlopedVote
-from vicinal.predict._vote import Vote
 from vicinal.rows import Classes, Rows
 
-VOTE, KERNEL, PLANES, SLOPE = "vote", "kernel", "planes", "slope"
+VOTE, PARTS, SLOPE, KERNEL, PLANES = "vote", "parts", "slope", "kernel", "planes"
 # Learned directions up to which planes are tried: each takes a solve of so many equations.
 MOST_DIRECTIONS = 50
 
 
-def heads_for(maps: Maps, rows: Rows, vote: Vote) -> dict[str, Any]:
+def heads_for(maps: Maps, rows: Rows) -> dict[str, Any]:
     """Return the unfitted heads that can be tried beside a vote under some maps, by name."""
     if maps.space == "hamming" or maps.ranking is not None or issparse(rows.X):
         return {}
     if isinstance(rows.target, Classes):
         return {KERNEL: KernelClassifier()}
-    assert vote.temperature is not None
-    slope = SlopedVote(vote.n_neighbors, vote.temperature)
-    heads: dict[str, Any] = {KERNEL: KernelRegressor(), SLOPE: slope}
+    heads: dict[str, Any] = {KERNEL: KernelRegressor()}
     if maps.database(rows.X[:1]).shape[1] <= MOST_DIRECTIONS:
         heads[PLANES] = LocalLinearRegressor()
     return heads
@@ -116,8 +112,8 @@ def settle(head: Any) -> Any:
 
 def choose_heads(
     predictions: Mapping[str, FloatArray], truth: FloatArray, weights: FloatArray | None
-) -> tuple[str, ...]:
-    """Return the heads whose mean predicts best, or as well as noise lets one say.
+) -> tuple[tuple[str, ...], dict[str, float]]:
+    """Return the heads whose mean predicts best, or as well as noise lets one say, and all scores.
 
     ``predictions`` and ``truth`` are shares and indicators of classes (m, R), or numbers. Heads are
     ranked by squared error; of the first and the means of the first two, three, … the widest is
@@ -134,4 +130,5 @@ def choose_heads(
     names = tuple(each.candidate[0] for each in alone)
     means = [entry(names[:n]) for n in range(1, len(names) + 1)]
     best = min(means, key=lambda each: each.value)
-    return first_within(means[::-1], best).candidate
+    scores = {each.candidate[0]: each.value for each in alone}
+    return first_within(means[::-1], best).candidate, scores
