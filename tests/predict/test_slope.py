@@ -78,6 +78,22 @@ def test_a_regressor_hears_it_where_the_truth_is_a_slope() -> None:
     assert np.mean((model.predict(X[300:]) - LINE[300:]) ** 2) < 0.01
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("_slope", (np.zeros(3), 0.1), "slope are not 4"),
+        ("_slope", (np.zeros(4), -1.0), "ridge of its plane is -1"),
+        ("_parts", ((0, 2, 9), (1.0, 1.0)), "its parts end at"),
+        ("_parts", ((0, 2, 4), (1.0, 0.0)), "temperatures of its parts"),
+    ],
+)
+def test_a_file_whose_parts_do_not_fit_is_refused(sloped, name, value, message, tmp_path) -> None:
+    setattr(sloped, name, value)
+    save_model(sloped, tmp_path / "model")
+    with pytest.raises(ValueError, match=message):
+        load_model(tmp_path / "model")
+
+
 def test_it_is_stored_and_follows_rows_that_come_and_go(sloped: KNNRegressor, tmp_path) -> None:
     save_model(sloped, tmp_path / "model")
     again = load_model(tmp_path / "model")

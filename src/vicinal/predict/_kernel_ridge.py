@@ -172,7 +172,7 @@ def _kernel(first: FloatArray, second: FloatArray, settings: Settings) -> FloatA
 
 
 def median_distance(rows: FloatArray) -> float:
-    """Return the median distance of different rows, of some at equal steps; 1 where all are equal."""
+    """Return the median distance of different rows, at equal steps; 1 where all are equal."""
     some = rows[np.linspace(0, len(rows) - 1, min(len(rows), 500)).astype(int)]
     distances = cdist(some, some)
     apart = distances[distances > 0]
