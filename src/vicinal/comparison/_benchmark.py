@@ -43,7 +43,8 @@ class Benchmark:
     methods : tuple of str of length M
         By their mean rank, the lowest first.
     scores : dict of str to ndarray of shape (T, M)
-        Means over folds by name: "error" (or nMSE) first, and what else records hold.
+        Means over folds by name: "error" (or nMSE) first, and what else records hold; NaN for a
+        method that has none of it.
     cpu_seconds : ndarray of shape (T, M)
         Of a fit, the mean over folds.
     left_out : tuple of (method, table, reason)
@@ -216,13 +217,10 @@ def _summary(task: Task, records: list[Record]) -> Benchmark:
 
 
 def _score(name: str, record: Record) -> float:
-    value: float = record["scores"][name]
-    return value
+    return float(record["scores"].get(name, np.nan))
 
 
 def _scores_of(records: Sequence[Record]) -> list[str]:
-    """Return the scores that all records hold, the error first."""
-    if not records:
-        return ["error"]
-    shared = set.intersection(*(set(record["scores"]) for record in records))
-    return ["error", *sorted(shared - {"error"})]
+    """Return the scores that any record holds, the error first."""
+    names = {name for record in records for name in record["scores"]}
+    return ["error", *sorted(names - {"error"})]
