@@ -67,6 +67,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "write_computation_times": False,
     "abort_on_example_error": True,
+    "within_subsection_order": "gallery_order.GalleryOrder",
 }
 
 html_theme = "pydata_sphinx_theme"

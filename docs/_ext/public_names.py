@@ -47,9 +47,7 @@ def table(title: str, names: list[str], told: str = "") -> str:
 
 def top_sections() -> list[str]:
     """Return a table for each stage that public names come from."""
-    return [
-        table(SECTIONS.get(home, home), list(names)) for home, names in vicinal._HOMES.items()
-    ]
+    return [table(SECTIONS.get(home, home), list(names)) for home, names in vicinal._HOMES.items()]
 
 
 def door_section(door: str) -> str:

@@ -124,7 +124,7 @@ def test_it_answers_without_loading_arrays_or_anything_heavy():
         "import sys, time; sys.argv = ['vicinal', 'datasets']\n"
         "from vicinal.cli import app\n"
         "app(standalone_mode=False)\n"
-        "heavy = {'sklearn', 'scipy', 'pandas', 'numba', 'torch', 'matplotlib', 'pooch'}\n"
+        "heavy = {'sklearn', 'scipy', 'pandas', 'numba', 'torch', 'matplotlib', 'requests'}\n"
         "sys.stderr.write(f'heavy {sorted(heavy & set(sys.modules))}\\n')\n"
     )
     done = subprocess.run(

@@ -81,7 +81,7 @@ def test_a_folder_keeps_what_is_measured_and_the_same_call_goes_on(wine, tmp_pat
     np.testing.assert_array_equal(again.exhibits[0].places, first.exhibits[0].places)
     results = json.loads(again.to_json(tmp_path / "results.json").read_text())
     assert [r["method"] for r in results["records"]] == ["euclidean", "lda"]
-    assert results["config"]["folds"] == {"n_folds": 5}
+    assert results["config"]["folds"] == {"n_folds": 5, "n_rounds": 10}
     with pytest.raises(ValueError, match="another configuration"):
         vicinal.compare(wine[0] + 1, wine[1], **asked)
 
@@ -119,7 +119,7 @@ def test_a_learner_object_is_compared_beside_the_named(wine):
     assert not hasattr(mine, "components_")
     assert (
         errors_of(found)["LDA(n_components=2)", 3]
-        == (errors_of(vicinal.compare(*wine, methods=["lda"], k=3))["lda", 3])
+        == (errors_of(vicinal.compare(*wine, methods=["lda"], k=3, n_repeats=1))["lda", 3])
     )
     with pytest.raises(ValueError, match="n_jobs"):
         vicinal.compare(*wine, methods=[mine], n_jobs=1)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import ttest_rel
+from sklearn.datasets import make_classification
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
@@ -33,11 +34,11 @@ def frame_of(n_rows: int) -> pd.DataFrame:
     return frame.assign(label=np.where(frame["size"] > 0, "yes", "no"))
 
 
-def plan(n_rows=ENOUGH, target="label", roles=None, **asked):
+def plan(n_rows=ENOUGH, target="label", roles=None, methods=(), **asked):
     frame = frame_of(n_rows)
     given = Roles(features=("a", "b", "c"), **(roles or {}))
     held = hold_rows(frame, target, groups=None, task=None, impute=False, roles=given)
-    question = Question(source_of(held, None), (), **asked)
+    question = Question(source_of(held, None), methods, **asked)
     return plan_comparison(question, FoldKeeper(held))
 
 
@@ -107,3 +108,32 @@ def test_numbers_of_one_fold_are_tested_row_by_row(score, power):
 def test_numbers_packed_into_text_come_back_to_seven_digits():
     values = np.random.default_rng(0).normal(size=100) * 1e5
     assert_allclose(unpack_floats(pack_floats(values)), values, rtol=1e-6)
+
+
+def test_folds_are_cut_ten_times_where_every_fit_costs_milliseconds():
+    assert plan(n_rows=TOO_FEW, methods=("lda",)).n_folds == 50
+    assert plan(n_rows=TOO_FEW, methods=("lda", "nca")).n_folds == 5, "a descent takes its time"
+    assert plan(n_rows=TOO_FEW, methods=()).n_folds == 5, "there is nothing to test"
+    assert plan(methods=("lda",)).n_folds == 1, "one large fold tells enough"
+    assert plan(n_rows=TOO_FEW, methods=("nca",), n_repeats=3).n_folds == 15
+
+
+@pytest.mark.parametrize("protocol", ["official", "time"])
+def test_a_protocol_that_cuts_in_one_way_refuses_repeats(protocol):
+    with pytest.raises(ValueError, match="n_repeats"):
+        plan(protocol=protocol, n_repeats=3)
+
+
+def test_who_asks_for_more_rounds_goes_on_from_the_first(tmp_path):
+    X, y = make_classification(90, random_state=0)
+    asked = {"methods": ["nca"], "k": 3, "out": tmp_path}
+    first = vicinal.compare(X, y, **asked)
+    seen: list[str] = []
+    more = vicinal.compare(X, y, **asked, n_repeats=2, listener=lambda p: seen.append(str(p)))
+    assert more.protocol == "2 rounds of 5-fold cross-validation"
+    assert [row.errors[:5] for row in more.rows] == [row.errors for row in first.rows]
+    assert len(more.rows[0].errors) == 10
+    assert "n_repeats=2" in more.call
+    chance = first.rows[1].p_value
+    assert chance is not None
+    assert any("n_repeats='10'" in note for note in first.notes) == (chance >= 0.05)

@@ -20,7 +20,7 @@ import pytest
 from vicinal.data import DataCorruptError, DataUnavailableError
 from vicinal.data._download import (
     ATTEMPTS,
-    ResumingDownloader,
+    ResumingDownload,
     _refuse_unguarded_turns,
     fetch,
 )
@@ -222,7 +222,7 @@ def test_a_full_disk_says_so(loopback, target, monkeypatch):
     def full(self, reply, url, total):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(ResumingDownloader, "_receive", full)
+    monkeypatch.setattr(ResumingDownload, "_receive", full)
     loopback.files["file.npz"] = CONTENT
     with pytest.raises(DataUnavailableError, match="No space left on device"):
         fetch(loopback.url("file.npz"), target, HASH)

@@ -39,7 +39,10 @@ def compare(
     ] = None,
     repeats: Annotated[
         int | None,
-        Option(help="Random splits, for repeated.", show_default="10; of large tables 1"),
+        Option(
+            help="How often rows are cut into folds; random splits, for repeated.",
+            show_default="1, where fits take milliseconds 10; of repeated 10, of large tables 1",
+        ),
     ] = None,
     scale: Annotated[
         str,
@@ -67,7 +70,13 @@ def compare(
             show_default="error; nmse to regress",
         ),
     ] = None,
-    limit: Annotated[int | None, Option(help="Take a random sample of so many rows.")] = None,
+    limit: Annotated[
+        int | None,
+        Option(
+            help="Take a random sample of so many rows.",
+            show_default="all; of a text of more than 100 MB 20,000",
+        ),
+    ] = None,
     seed: Annotated[int, Option(help="Seed of folds, samples and learners.")] = 0,
     jobs: cli.AllJobs = None,
     out: cli.Out = None,

@@ -14,7 +14,7 @@ from vicinal._types import Dataset, Task
 from vicinal.comparison._describe import describe_comparison
 from vicinal.comparison._plan import Plan, Question
 from vicinal.comparison._sources import check_task, fetch_rows, find_source
-from vicinal.data import Roles, TableError
+from vicinal.data import SAMPLE, Roles, TableError, is_large_text
 from vicinal.methods import Method, own_method
 from vicinal.report import Comparison
 from vicinal.runs import (
@@ -64,8 +64,10 @@ def compare(
         Which rows test; "auto" is the data set's own: by groups where there are any, by time where
         the rows come in the order of a date and their targets follow one another.
     n_folds, n_repeats : int, optional
-        Folds of "kfold", "grouped" and "time", random splits of "repeated". By default 5 and 10; of
-        a table where the first one alone tests 1,250 rows or more, only that one is judged.
+        Folds of "kfold", "grouped" and "time", random splits of "repeated": by default 5 and 10.
+        Of a table where the first one alone tests 1,250 rows or more, only that one is judged.
+        ``n_repeats`` cuts folds of "kfold" and "grouped" so many times: ten times by default
+        where all methods are solved in closed form, and once where a descent takes its time.
     scale : {"auto", "zscore", "histogram", "unit", "none"}
         How features are scaled, by numbers of the training part; "auto" is "none" for rows of unit
         length, as embeddings are, and else "zscore".
@@ -74,7 +76,7 @@ def compare(
     impute : bool
         Fill in missing values from each training part, rather than refuse them.
     limit : int, optional
-        Take a random sample of so many rows.
+        Take a random sample of so many rows; of a text of more than 100 MB by default 20,000.
     score : {"error", "balanced", "nmse", "r2", "rmse", "mae"}, optional
         What is ranked and tested; by default the share of wrong predictions, or nMSE.
     random_state : int
@@ -161,6 +163,8 @@ def _find_rows(
         options: dict[str, Any] = {"task": task, "impute": impute, "limit": limit}
         source = find_source(os.fspath(X), target=y, roles=roles, **options)
         fetch_rows(source)
+        if limit is None and source.path is not None and is_large_text(Path(source.path)):
+            source = replace(source, limit=SAMPLE)
         return _Asked(source)
     if y is None:
         raise ValueError("say what to predict (y): targets, or the name of a column of X.")

@@ -11,10 +11,11 @@ from typing import Any
 
 from vicinal import __version__
 from vicinal.comparison._exhibit_file import exhibit_path, read_exhibit
-from vicinal.comparison._plan import Plan
+from vicinal.comparison._plan import N_REPEATS, Plan
 from vicinal.comparison._summary import summarize_majority, summarize_records
 from vicinal.data import get_entry
-from vicinal.report import Comparison, Exhibit, Row, best_row
+from vicinal.methods import EUCLIDEAN
+from vicinal.report import SIGNIFICANCE, Comparison, Duel, Exhibit, Row, best_row
 from vicinal.runs import Record, Setting, Source
 
 
@@ -35,7 +36,12 @@ def describe_comparison(plan: Plan, records: Sequence[Record], folder: Path) -> 
         rows=rows,
         exhibits=tuple(read_best(rows, records, folder)),
         citation=describe_source(setting.source),
-        notes=(*facts.notes, *_notes_on_rows(plan), *_failed_exhibits(records, rows)),
+        notes=(
+            *facts.notes,
+            *_notes_on_rows(plan),
+            *_failed_exhibits(records, rows),
+            *_more_rounds(plan, rows, duels),
+        ),
         duels=duels,
         configuration=plan.configuration,
         loss=plan.loss,
@@ -58,7 +64,7 @@ def describe_call(plan: Plan) -> str:
         "methods": [method.name for method in plan.methods if not method.reference],
         "k": list(plan.ks),
         "protocol": setting.protocol,
-        **(setting.folds if plan.n_folds in setting.folds.values() else {}),
+        **_asked_folds(plan),
         "scale": setting.preparation["scale"],
         "random_state": setting.seed,
     }
@@ -67,6 +73,35 @@ def describe_call(plan: Plan) -> str:
     options |= {name: value for name, value in more.items() if value}
     listed = ", ".join(f"{name}={value!r}" for name, value in options.items())
     return f"vicinal.compare({rows}{target}, {listed})"
+
+
+def _asked_folds(plan: Plan) -> dict[str, int]:
+    """The folds judged, as arguments of a call; none where only the first is."""
+    folds = dict(plan.setting.folds)
+    folds.pop("n_rounds", None)
+    if "n_folds" in folds and plan.n_folds > folds["n_folds"]:
+        return {"n_repeats": plan.n_folds // folds["n_folds"], **folds}
+    return folds if plan.n_folds in folds.values() else {}
+
+
+def _more_rounds(plan: Plan, rows: Sequence[Row], duels: Iterable[Duel]) -> list[str]:
+    """What a test with the power to tell a gain from noise would cost, where this one had not."""
+    chance = {duel.reference: duel.p_value for duel in duels}.get(EUCLIDEAN)
+    once = plan.setting.protocol in ("kfold", "grouped") and (
+        plan.n_folds == plan.setting.folds["n_folds"]
+    )
+    if chance is None or chance < SIGNIFICANCE or not once:
+        return []
+    cost: dict[str, float] = {}
+    fits = {method.name: method.depends_on_k for method in plan.methods}
+    for row in (row for row in rows if row.measured):
+        spent = plan.n_folds * (row.fit_cpu_seconds + row.predict_cpu_seconds)
+        each = fits[row.method]
+        cost[row.method] = spent + cost.get(row.method, 0.0) if each else spent
+    return [
+        f"Folds cut {N_REPEATS} times (n_repeats='{N_REPEATS}') would tell smaller gains from "
+        f"noise, for about {max(1, round((N_REPEATS - 1) * sum(cost.values())))} CPU s more."
+    ]
 
 
 def describe_making() -> str:
@@ -108,6 +143,9 @@ def describe_protocol(setting: Setting, n_folds: int) -> str:
     made = setting.folds.get("n_folds", n_folds)
     if n_folds < made:
         return f"the first of {made} folds"
+    if n_folds > made:
+        whole = describe_protocol(setting, made)
+        return f"{n_folds // made} rounds of {whole}"
     return words.get(setting.protocol, setting.protocol)
 
 

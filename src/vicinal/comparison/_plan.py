@@ -11,7 +11,6 @@ import numpy as np
 
 from vicinal import __version__
 from vicinal._types import Dataset, Fold, Task
-from vicinal.data import are_unit_vectors
 from vicinal.methods import Method, choose_methods, get_method
 from vicinal.runs import RUNS, Cell, Setting, Source, digest_of, record_from_json
 
@@ -22,6 +21,8 @@ N_FOLDS, N_REPEATS = 5, 10
 # Values a round of boosting may read, so that a hundred rounds are a few seconds of a core: what
 # the dearer of the metrics compared by default take.
 CHEAP_VALUES = 2_000_000
+# Multiplications of a decomposition, rows times features squared, that take milliseconds.
+INSTANT = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,6 @@ def plan_comparison(
     setting = replace(setting, preparation=prepared, **_choose_protocol(question, dataset))
     folds = keeper.folds(setting)
     loss = choose_loss(question.score, dataset.task)
-    n_judged = count_judged(question, setting, dataset, folds, loss)
     ks = check_ks(question.ks, min(len(fold.train) for fold in folds))
     keeper.get(setting, 0)  # what the preparation refuses, it refuses here
     named = None if question.methods is None else [(own or {}).get(m, m) for m in question.methods]
@@ -169,9 +169,12 @@ def plan_comparison(
     chosen = choose_methods(
         named, dataset.task, references=bool(question.references), unasked=unasked
     )
+    n_judged = count_judged(question, setting, dataset, folds, loss)
+    if n_judged > 1 and "n_rounds" in setting.folds:
+        n_judged = setting.folds["n_folds"] * count_rounds(question, chosen, dataset)
     facts = _facts(dataset)
     facts = replace(facts, notes=(*facts.notes, *note))
-    if n_judged < len(folds):
+    if n_judged == 1 < len(folds):
         more = phrase_judged(setting.protocol, len(folds), len(folds[0].test), dataset.task)
         facts = replace(facts, notes=(*facts.notes, more))
     return Plan(setting, chosen, ks, n_judged, facts, loss)
@@ -179,6 +182,9 @@ def plan_comparison(
 
 def _choose_scale(scale: str, dataset: Dataset) -> tuple[str, tuple[str, ...]]:
     """Return how features are scaled, and what to say where nobody asked."""
+    # Where rows are: whoever only shows what was measured loads no scikit-learn.
+    from vicinal.data import are_unit_vectors
+
     if scale != "auto":
         return scale, ()
     if not are_unit_vectors(dataset.X):
@@ -206,6 +212,12 @@ def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:
         raise ValueError(
             f"no protocol is called {protocol!r}; choose auto, {', '.join(PROTOCOLS)}."
         )
+    if question.n_repeats is not None and question.n_repeats < 1:
+        raise ValueError(f"n_repeats must be at least 1, got {question.n_repeats}.")
+    if protocol in ("official", "time") and question.n_repeats is not None:
+        raise ValueError(
+            f"the protocol {protocol!r} cuts the rows in one way only: leave n_repeats out."
+        )
     if protocol == "official":
         return {"protocol": protocol, "folds": {}}
     if protocol == "repeated":
@@ -215,7 +227,34 @@ def _choose_protocol(question: Question, dataset: Dataset) -> dict[str, Any]:
     if n_folds is None:
         groups = dataset.groups if protocol == "grouped" else None
         n_folds = N_FOLDS if groups is None else min(N_FOLDS, max(2, len(np.unique(groups))))
-    return {"protocol": protocol, "folds": {"n_folds": n_folds}}
+    rounds = _rounds(question, protocol, len(dataset.y))
+    return {"protocol": protocol, "folds": {"n_folds": n_folds, **rounds}}
+
+
+def _rounds(question: Question, protocol: str, n_rows: int) -> dict[str, int]:
+    """How often the rows may be cut into folds, so that who asks for more rounds goes on.
+
+    A large table is judged by one fold, and whoever asks for folds by their number means those.
+    """
+    from vicinal.rows import VOTES
+
+    if protocol == "time":
+        return {}
+    asked = question.n_repeats or 1
+    small = n_rows < N_FOLDS * VOTES and question.n_folds is None
+    return {"n_rounds": max(asked, N_REPEATS)} if small or asked > 1 else {}
+
+
+def count_rounds(question: Question, methods: Sequence[Method], dataset: Dataset) -> int:
+    """Return how often rows are cut into folds: several times where a fit costs milliseconds.
+
+    A test of five differences sees only large ones, and rounds that cost nothing make it fifty.
+    """
+    if question.n_repeats is not None:
+        return question.n_repeats
+    n, d = dataset.X.shape
+    quick = [method.closed_form for method in methods]
+    return N_REPEATS if len(quick) > 1 and all(quick) and n * d**2 <= INSTANT else 1
 
 
 def count_judged(
@@ -231,11 +270,14 @@ def count_judged(
     from vicinal.rows import VOTES
 
     known = question.source.path is None and not question.source.held
-    asked = question.n_repeats if setting.protocol == "repeated" else question.n_folds
+    asked = [question.n_repeats]
+    if setting.protocol != "repeated":
+        asked.append(question.n_folds)
     apart = setting.protocol in ("grouped", "time")
     untested = apart or dataset.weights is not None or loss == "balanced"
     enough = len(folds[0].test) >= VOTES
-    return 1 if enough and asked is None and not known and not untested else len(folds)
+    unasked = all(each is None for each in asked)
+    return 1 if enough and unasked and not known and not untested else len(folds)
 
 
 def phrase_judged(protocol: str, n_folds: int, n_test: int, task: Task) -> str:

@@ -65,12 +65,12 @@ def load_rows(source: Source, seed: int, held: Dataset | None = None) -> Dataset
     ValueError
         Where a table is not the one its digest was taken from.
     """
-    dataset = held if held is not None and source.held else _read_rows(source)
+    dataset = held if held is not None and source.held else _read_rows(source, seed)
     dataset = view_dataset(dataset, source)
     return dataset if source.limit is None else sample_dataset(dataset, source.limit, seed)
 
 
-def _read_rows(source: Source) -> Dataset:
+def _read_rows(source: Source, seed: int) -> Dataset:
     if source.path is None:
         made_up = source.name in SYNTHETIC
         return make_synthetic(source.name) if made_up else load_dataset(source.name)
@@ -79,8 +79,8 @@ def _read_rows(source: Source) -> Dataset:
     if source.digest and sha256_of(Path(source.path)) != source.digest:
         raise ValueError(f"{source.path} was changed while it was in use; start again.")
     task = cast("Task | None", source.task)
-    impute, roles = source.impute, source.roles
-    return read_table(source.path, source.target, task=task, impute=impute, **roles)
+    options: dict[str, Any] = {"task": task, "impute": source.impute, **source.roles}
+    return read_table(source.path, source.target, n_rows=source.limit, seed=seed, **options)
 
 
 def view_dataset(dataset: Dataset, source: Source) -> Dataset:

@@ -40,6 +40,6 @@ __getattr__, __all__ = lazy_names(
         "OF_FEATURES RawTable Reading Roles TableEncoder TableError TableParts UnusableColumns "
         "check_file class_names dataset_frame dataset_of_parts deviations_for encode_parts "
         "encode_target imputer_for plain_target read_frame read_raw read_table recognise_columns "
-        "require_target table_suffix take_parts target_numbers",
+        "SAMPLE is_large_text require_target table_suffix take_parts target_numbers",
     },
 )

@@ -30,6 +30,7 @@ from vicinal.data._storage import find as find
 from vicinal.data._storage import obtain as obtain
 from vicinal.data.tables import ALL as ALL
 from vicinal.data.tables import OF_FEATURES as OF_FEATURES
+from vicinal.data.tables import SAMPLE as SAMPLE
 from vicinal.data.tables import Column as Column
 from vicinal.data.tables import Dependence as Dependence
 from vicinal.data.tables import EncodedTable as EncodedTable
@@ -51,6 +52,7 @@ from vicinal.data.tables import deviations_for as deviations_for
 from vicinal.data.tables import encode_parts as encode_parts
 from vicinal.data.tables import encode_target as encode_target
 from vicinal.data.tables import imputer_for as imputer_for
+from vicinal.data.tables import is_large_text as is_large_text
 from vicinal.data.tables import plain_target as plain_target
 from vicinal.data.tables import read_frame as read_frame
 from vicinal.data.tables import read_raw as read_raw

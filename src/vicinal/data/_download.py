@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import hashlib
 import os
 import sys
 import time
@@ -55,20 +55,14 @@ def fetch(url: str, target: Path, known_hash: str | None = None) -> Path:
             f"{url} is served over plain http and no checksum of it is known, so a forgery could "
             "not be told; fetch it by hand if you trust the way to it"
         )
-    import pooch
-
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _one_at_a_time(target), _quiet_pooch():
-            pooch.retrieve(
-                url,
-                known_hash,
-                fname=target.name,
-                path=target.parent,
-                downloader=ResumingDownloader(target.with_name(f"{target.name}.part")),
-            )
-    except ValueError as error:
-        raise DataCorruptError(f"{url} does not serve the registered file: {error}") from error
+        with _one_at_a_time(target):
+            if not _is_good(target, known_hash):
+                part = target.with_name(f"{target.name}.part")
+                ResumingDownload(part).gather(url)
+                _check(part, known_hash, url)
+                os.replace(part, target)
     except (DataUnavailableError, DataCorruptError):
         raise
     except OSError as error:
@@ -79,20 +73,42 @@ def fetch(url: str, target: Path, known_hash: str | None = None) -> Path:
     return target
 
 
-class ResumingDownloader:
-    """A downloader for pooch that keeps a partial file and asks only for the rest.
+def _is_good(path: Path, known_hash: str | None) -> bool:
+    return path.is_file() and known_hash in (None, _hash_like(path, known_hash))
+
+
+def _check(part: Path, known_hash: str | None, url: str) -> None:
+    """Remove a file that is not what is known of it."""
+    if not _is_good(part, known_hash):
+        held = _hash_like(part, known_hash)
+        part.unlink()
+        raise DataCorruptError(
+            f"{url} does not serve the registered file: its hash is {held}, not {known_hash}"
+        )
+
+
+def _hash_like(path: Path, known_hash: str | None) -> str:
+    """Return a file's hash, written as the known one is."""
+    kind = "sha256" if known_hash is None else known_hash.partition(":")[0]
+    with path.open("rb") as file:
+        return f"{kind}:{hashlib.file_digest(file, kind).hexdigest()}"
+
+
+class ResumingDownload:
+    """A download that keeps a partial file and asks only for the rest.
 
     Parameters
     ----------
     part : Path
-        Where the pieces are gathered; moved to pooch's own file when complete.
+        Where the pieces are gathered.
     """
 
     def __init__(self, part: Path) -> None:
         self.part = part
         self.tag = part.with_name(f"{part.name}.tag")  # the server's mark of this very version
 
-    def __call__(self, url: str, output_file: str, pooch: Any) -> None:
+    def gather(self, url: str) -> None:
+        """Fetch all of a file, in several attempts where the way is bad."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 self._gather(url)
@@ -102,7 +118,6 @@ class ResumingDownloader:
                 time.sleep(0.2 * 2**attempt)
             else:
                 break
-        os.replace(self.part, output_file)
         self.tag.unlink(missing_ok=True)
 
     def _gather(self, url: str) -> None:
@@ -243,17 +258,3 @@ def _one_at_a_time(target: Path) -> Iterator[None]:
     with target.with_name(f".{target.name}.lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-
-
-@contextmanager
-def _quiet_pooch() -> Iterator[None]:
-    """Keep pooch's own messages back: the progress above says the same."""
-    import pooch
-
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

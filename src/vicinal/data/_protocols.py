@@ -6,6 +6,7 @@ groups), the numbers asked for and the seed.
 
 from __future__ import annotations
 
+from itertools import chain
 from math import floor
 
 import numpy as np
@@ -24,6 +25,7 @@ def make_folds(
     *,
     n_folds: int = 5,
     n_repeats: int = 10,
+    n_rounds: int = 1,
     train_size: Size = None,
     test_size: Size = None,
     seed: int = 0,
@@ -43,6 +45,8 @@ def make_folds(
 
         None takes the data set's own default.
     n_folds, n_repeats : int
+    n_rounds : int
+        For "kfold" and "grouped": cut so many times, the r-th time with ``seed + r``.
     train_size, test_size : int, float or None
         For "repeated": a number of rows (int) or a share of them (float). One of the two is
         enough; with neither, a quarter of the rows test.
@@ -57,13 +61,15 @@ def make_folds(
     if name == "official":
         return (official_split(_required(dataset.is_test, dataset.name, "official split")),)
     if name == "kfold":
-        return kfold(len(dataset.y), n_folds, labels=labels, seed=seed)
+        n_rows, seeds = len(dataset.y), range(seed, seed + n_rounds)
+        return tuple(chain(*(kfold(n_rows, n_folds, labels=labels, seed=s) for s in seeds)))
     if name == "repeated":
         sizes = split_sizes(len(dataset.y), train_size, test_size)
         return random_splits(len(dataset.y), n_repeats, *sizes, labels=labels, seed=seed)
     if name == "grouped":
         groups = _required(dataset.groups, dataset.name, "groups")
-        return grouped_kfold(groups, n_folds, labels=labels, seed=seed)
+        seeds = range(seed, seed + n_rounds)
+        return tuple(chain(*(grouped_kfold(groups, n_folds, labels=labels, seed=s) for s in seeds)))
     if name == "time":
         return expanding_windows(_required(dataset.times, dataset.name, "column of dates"), n_folds)
     raise ValueError(f"unknown protocol {name!r}; choose one of {', '.join(PROTOCOLS)}.")

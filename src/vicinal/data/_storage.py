@@ -26,9 +26,9 @@ def cache_folder() -> Path:
     named = os.environ.get("VICINAL_CACHE")
     if named:
         return Path(named).expanduser()
-    import pooch
+    from platformdirs import user_cache_path
 
-    return Path(pooch.os_cache("vicinal"))
+    return user_cache_path("vicinal", appauthor=False)
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,8 @@ class Method:
         Whether k, weights and head are chosen by held-out rows, too, whatever k is asked for.
     unasked : bool
         Whether such a model stands beside the metrics where it costs less than they do.
+    closed_form : bool
+        Whether it is solved by one decomposition, or by none: on a small table, in milliseconds.
     estimator : estimator or None
         A learner of the user's own instead of a factory; it is cloned, never changed.
     citation : str
@@ -62,6 +64,7 @@ class Method:
     reference: bool = False
     chooses_vote: bool = False
     unasked: bool = False
+    closed_form: bool = False
     estimator: Any = None
     citation: str = ""
 
@@ -87,8 +90,10 @@ def _reference(
 
 
 METHODS = (
-    Method(EUCLIDEAN, "Euclidean", None, tasks=BOTH),
-    _metric("lda", "LDA", "vicinal.rivals:LDA", "fisher1936", default=True),
+    Method(EUCLIDEAN, "Euclidean", None, tasks=BOTH, closed_form=True),
+    _metric(
+        "lda", "LDA", "vicinal.rivals:LDA", "fisher1936", default=True, closed_form=True
+    ),
     _metric("lmnn", "LMNN", "vicinal.rivals:LMNN", "weinberger2009", k=True, default=True),
     _metric("nca", "NCA", "vicinal.rivals:NCA", "goldberger2004", default=True),
     _metric("mlng", "MLNG", "vicinal.metric:MLNG", "trivedi2014", k=True, default=True),
@@ -132,12 +137,15 @@ METHODS = (
     _metric("itml", "ITML", "vicinal.rivals:ITML", "davis2007"),
     _metric("mmc", "MMC", "vicinal.rivals:MMC", "xing2002"),
     _metric("mlr", "MLR", "vicinal.rivals:MLR", "mcfee2010", k=True),
-    _metric("lfda", "LFDA", "vicinal.rivals:LFDA", "sugiyama2007"),
-    _metric("rca", "RCA", "vicinal.rivals:RCA", "barhillel2005"),
+    _metric("lfda", "LFDA", "vicinal.rivals:LFDA", "sugiyama2007", closed_form=True),
+    _metric("rca", "RCA", "vicinal.rivals:RCA", "barhillel2005", closed_form=True),
     _metric("sdml", "SDML", "vicinal.rivals:SDML", "qi2009"),
     _metric("lsml", "LSML", "vicinal.rivals:LSML", "liu2012"),
     _metric("scml", "SCML", "vicinal.rivals:SCML", "shi2014", k=True),
-    _metric("covariance", "covariance", "vicinal.rivals:Covariance", "mahalanobis1936", tasks=BOTH),
+    _metric(
+        "covariance", "covariance", "vicinal.rivals:Covariance", "mahalanobis1936", tasks=BOTH,
+        closed_form=True,
+    ),
     _metric("neural", "neural map", "vicinal.neural:NeuralMetric", "ye2025", tasks=BOTH),
     _metric("mlkr", "MLKR", "vicinal.rivals:MLKR", "weinberger2007", tasks=NUMBERS),
     _reference(

@@ -30,6 +30,7 @@ __getattr__, __all__ = lazy_names(
         "vicinal.report._records": "Duel Example Exhibit Neighbor Row best_neighbors best_row "
         "mark_best same_error",
         "vicinal.report._search": "SearchExample render_search",
+        "vicinal.report._sentences": "SIGNIFICANCE",
         "vicinal.report._table": "render_table",
         "vicinal.report._training_page": "write_training_page",
         "vicinal.report._why": "Answer Voter WhyCell render_answers",

@@ -26,6 +26,7 @@ from vicinal.report._records import mark_best as mark_best
 from vicinal.report._records import same_error as same_error
 from vicinal.report._search import SearchExample as SearchExample
 from vicinal.report._search import render_search as render_search
+from vicinal.report._sentences import SIGNIFICANCE as SIGNIFICANCE
 from vicinal.report._table import render_table as render_table
 from vicinal.report._training_page import write_training_page as write_training_page
 from vicinal.report._why import Answer as Answer

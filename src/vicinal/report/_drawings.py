@@ -34,6 +34,7 @@ from ._smooth import smooth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ._comparison import Comparison
 
@@ -263,8 +264,17 @@ def render_svg(
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
+        _lay_out(figure)
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return Markup(_adapt(text.getvalue(), alt, width=size[0]))
+
+
+def _lay_out(figure: Figure) -> None:
+    """Find the places of all parts once: saving would draw a figure twice to find them."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 def _adapt(svg: str, alt: str, width: float) -> str:

@@ -88,6 +88,8 @@ def read_rows(
         checked, targets = check_array(X, **how), None
     else:
         _refuse_strange_targets(y, task)
+        if not several:
+            _refuse_several_targets(estimator, y)
         numeric = task == "regression"
         checked, targets = check_X_y(X, y, multi_output=several, y_numeric=numeric, **how)
     weights, groups = check_weights(sample_weight, checked.shape[0]), check_groups(
@@ -128,6 +130,16 @@ def _refuse_strange_targets(y: Any, task: str) -> None:
                 )
     else:
         refuse_strange_labels(y)
+
+
+def _refuse_several_targets(estimator: Any, y: Any) -> None:
+    shape = np.asarray(y).shape
+    if len(shape) == 2 and shape[1] > 1:
+        raise ValueError(
+            f"y should be a 1d array, got {shape[1]} columns: {type(estimator).__name__} learns "
+            "from one target. Fit one estimator for each column; the plain distance "
+            "(metric=None) serves several targets at once."
+        )
 
 
 def remember_columns(estimator: Any, rows: Rows) -> None:

@@ -6,7 +6,7 @@
     _files    _text           _columns                _encoder
     _arrow    _header         (_numbers, _dates)      _imputer
     _npz ...  _raw_table      the record; _lines      _target
-                              says it in words        _tables: all of it in one call
+    _sampling                 says it in words        _tables: all of it in one call
                                                       _doubts: what to look at twice
 
 ``_roles`` takes a table apart: the column to predict, names, groups, weights, what to leave out.
@@ -31,6 +31,7 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data.tables._raw_table": "RawTable TableError",
         "vicinal.data.tables._reading": "ALL Column Reading UnusableColumns",
         "vicinal.data.tables._roles": "Roles TableParts group_codes take_parts",
+        "vicinal.data.tables._sampling": "SAMPLE is_large_text",
         "vicinal.data.tables._tables": "EncodedTable OF_FEATURES dataset_frame dataset_of_parts "
         "deviations_for encode_parts imputer_for read_table require_target",
         "vicinal.data.tables._target": "class_names encode_target plain_target target_numbers",

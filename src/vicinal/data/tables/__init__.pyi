@@ -21,6 +21,8 @@ from vicinal.data.tables._roles import Roles as Roles
 from vicinal.data.tables._roles import TableParts as TableParts
 from vicinal.data.tables._roles import group_codes as group_codes
 from vicinal.data.tables._roles import take_parts as take_parts
+from vicinal.data.tables._sampling import SAMPLE as SAMPLE
+from vicinal.data.tables._sampling import is_large_text as is_large_text
 from vicinal.data.tables._tables import OF_FEATURES as OF_FEATURES
 from vicinal.data.tables._tables import EncodedTable as EncodedTable
 from vicinal.data.tables._tables import dataset_frame as dataset_frame

@@ -21,6 +21,7 @@ from vicinal.data.tables._limits import (
     unpacked_limit,
 )
 from vicinal.data.tables._raw_table import RawTable
+from vicinal.data.tables._sampling import LINES, is_large_text, sample_records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +38,8 @@ def read_raw(
     target: str = "y",
     text_columns: Collection[str] = (),
     sheet: str | None = None,
+    n_rows: int | None = None,
+    seed: int = 0,
 ) -> RawTable:
     """Return the table in a file, its columns as the file has them.
 
@@ -50,6 +53,10 @@ def read_raw(
         Columns of a text file that are text even where every value looks like a number.
     sheet : str, optional
         The sheet of a workbook, by default the first that holds a table.
+    n_rows : int, optional
+        Of a text of more than 100 MB, read about so many rows, drawn at random through the file.
+    seed : int
+        Draws them.
 
     Returns
     -------
@@ -74,7 +81,10 @@ def read_raw(
     if sheet is not None and suffix != ".xlsx":
         raise ValueError(f"{path}: sheets (sheet) are of Excel workbooks alone.")
     try:
-        table = _read(path, suffix, target, text_columns, sheet)
+        if n_rows is not None and is_large_text(path):
+            table = _read_sample(path, suffix, text_columns, n_rows, seed)
+        else:
+            table = _read(path, suffix, target, text_columns, sheet)
     except MemoryError as error:
         raise ValueError(f"{path}: reading it takes more memory than there is.") from error
     refuse_too_wide(table.frame.shape[1], path)
@@ -101,8 +111,23 @@ def _read(
         from vicinal.data.tables._workbook import read_workbook
 
         return read_workbook(path, sheet)
-    data = _unpacked(path)
-    suffix = suffix.removesuffix(".gz")
+    return _read_text(_unpacked(path), path, suffix.removesuffix(".gz"), text_columns)
+
+
+def _read_sample(
+    path: Path, suffix: str, text_columns: Collection[str], n_rows: int, seed: int
+) -> RawTable:
+    data, n_records = sample_records(path, n_rows, seed)
+    table = _read_text(data, path, suffix, text_columns)
+    n_all = n_records - (suffix not in LINES)  # the names of the columns
+    drawn = (
+        f"{len(table.frame):,} of the {n_all:,} rows of its {path.stat().st_size / 1e6:.0f} MB "
+        "were drawn at random (limit)"
+    )
+    return replace(table, notes=(drawn, *table.notes))
+
+
+def _read_text(data: bytes, path: Path, suffix: str, text_columns: Collection[str]) -> RawTable:
     if suffix in (".jsonl", ".ndjson"):
         from vicinal.data.tables._json_lines import read_json_lines
 

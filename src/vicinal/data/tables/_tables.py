@@ -27,6 +27,7 @@ from vicinal.data.tables._imputer import Imputer
 from vicinal.data.tables._lines import describe_reading
 from vicinal.data.tables._raw_table import quoted
 from vicinal.data.tables._roles import Roles, TableParts, take_parts
+from vicinal.data.tables._sampling import HEAD
 from vicinal.data.tables._target import encode_target
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def read_table(
     *,
     task: Task | None = None,
     impute: bool = False,
+    n_rows: int | None = None,
+    seed: int = 0,
     **roles: Any,
 ) -> Dataset:
     """Read a table file as a data set.
@@ -70,6 +73,8 @@ def read_table(
     task : "classification" or "regression", optional
     impute : bool
         Keep missing values as NaN for :func:`imputer_for`, rather than refuse them.
+    n_rows, seed : int, optional
+        Of a text of more than 100 MB, read about so many rows, drawn at random.
     **roles
         ``drop``, ``features`` (only these), ``keep`` (although it would be left out) and
         ``categories`` (codes, even where they are numbers): columns by name; ``id``: the column
@@ -103,7 +108,8 @@ def read_table(
     """
     target = require_target(path, target, roles.get("sheet"))
     named = Roles(**roles)
-    parts = take_parts(read_raw(path, target=target, sheet=named.sheet), target, named, path)
+    table = read_raw(path, target=target, sheet=named.sheet, n_rows=n_rows, seed=seed)
+    parts = take_parts(table, target, named, path)
     return dataset_of_parts(parts, name=Path(path).name, task=task, impute=impute)
 
 
@@ -115,7 +121,7 @@ def require_target(
         return target
     if table_suffix(path) == ".npz":
         return "y"
-    table = read_raw(path, sheet=sheet)
+    table = read_raw(path, sheet=sheet, n_rows=HEAD)
     names = [str(name) for name in table.frame.columns]
     found = "".join(f" ({note}.)" for note in table.notes)
     raise ValueError(

@@ -11,7 +11,6 @@ from vicinal.data.tables._cells import as_texts, without_words
 from vicinal.data.tables._columns import FEW_ROWS
 from vicinal.data.tables._numbers import parse_numbers
 from vicinal.data.tables._reading import FROM_0, Column
-from vicinal.rows import holds_classes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +39,9 @@ def plain_target(column: pd.Series, record: Column) -> pd.Series:
 def infer_task(column: pd.Series) -> Task:
     """Return the task a target stands for; of numbers as :func:`vicinal.rows.read_target` says."""
     import pandas as pd
+
+    # Where rows are: whoever only names the parts of a table loads no scikit-learn.
+    from vicinal.rows import holds_classes
 
     if not pd.api.types.is_numeric_dtype(column.dtype) or _is_flag(column):
         return "classification"
