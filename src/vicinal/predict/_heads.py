@@ -79,7 +79,7 @@ def hold_out_head(
 
 def in_unit(head: Any, ratio: float) -> Any:
     """Return a head for a space where rows are so many times as far apart."""
-    if not isinstance(head, KernelClassifier | KernelRegressor):
+    if not isinstance(head, KernelClassifier | KernelRegressor) or head.bandwidth is None:
         return head
     return type(head)(**head.get_params(deep=False) | {"bandwidth": head.bandwidth * ratio})
 

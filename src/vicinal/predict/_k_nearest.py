@@ -209,7 +209,7 @@ class KNearest(NeighborsPredictor):
         return mean
 
     def _rows_changed(self) -> None:
-        state = vars(self)
+        state = self.__dict__
         state.pop("_part_indexes", None)
         if "_slope" in state:
             ridge = self._slope[1]
