@@ -55,9 +55,27 @@ def test_methods_are_ranked_for_each_task_and_the_run_is_kept(run, tmp_path):
         (("nowhere",), "nowhere is no folder of tables"),
         ((".",), "holds no tables"),
         ((".", "--methods", ","), "--methods names nothing"),
+        (("sets", "--k", "many"), "--k must be a whole number or auto, got 'many'"),
+        (("sets", "--k", "0"), "k must be at least 1, got 0"),
     ],
 )
-def test_bad_input_is_refused_with_code_2(run, arguments, message):
+def test_bad_input_is_refused_with_code_2(run, arguments, message, tmp_path):
+    (tmp_path / "sets").mkdir()
+    write_tables(tmp_path / "sets")
     code, _, said = run(*arguments)
     assert code == 2
     assert message in said
+
+
+def test_the_vote_is_chosen_for_every_metric_where_that_is_asked(run, tmp_path):
+    (tmp_path / "sets").mkdir()
+    write_tables(tmp_path / "sets")
+    asked = ("sets", "--methods", "lda,forest", "--k", "auto", "--json", tmp_path / "r.json")
+    code, _, said = run(*asked)
+    assert code == 0, said
+    records = json.loads((tmp_path / "r.json").read_text())["records"]
+    assert {(r["method"], r["k"]) for r in records} == {
+        ("euclidean", "auto"), ("lda", "auto"), ("forest", None),
+    }  # fmt: skip
+    assert all(r["status"] == "ok" for r in records)
+    assert all("log-loss" in r["scores"] for r in records if r["dataset"] != "number.npz")

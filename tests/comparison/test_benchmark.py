@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from vicinal.comparison import (
+    benchmark_page,
     critical_difference,
     find_tables,
     mean_ranks,
@@ -110,3 +111,26 @@ def test_bars_join_what_chance_may_have_ordered():
     ax = plot_critical_differences(["d", "a", "b", "c"], np.array([4.0, 1.0, 1.5, 2.2]), 1.0)
     told = [text.get_text() for text in ax.texts]
     assert told == ["a  1.00", "b  1.50", "c  2.20", "d  4.00"]
+
+
+def test_a_score_that_a_method_has_not_is_no_number_and_costs_the_others_nothing():
+    rows = [record("a", "lda", 0.1), record("a", "svm", 0.2)]
+    rows[0]["scores"]["log-loss"] = 0.5
+    (summary,) = summarize_benchmark(rows)
+    assert_array_equal(summary.scores["log-loss"], [[0.5, np.nan]])
+
+
+def test_the_page_has_every_figure_and_the_lowest_in_bold():
+    records = [record("one.npz", "lda", 0.1), record("one.npz", "svm", 0.2, seconds=3.0)]
+    records += [record("two.npz", "lda", 0.3), record("two.npz", "svm", 0.1, seconds=5.0)]
+    records += [record("n", "linear", 0.25, numbers=True), record("n", "svm", 0.5, numbers=True)]
+    for each in records[::2]:
+        each["scores"]["log-loss"] = 0.4
+    page = benchmark_page(summarize_benchmark(records))
+    lines = page.splitlines()
+    assert "### 2 tables of classes" in lines
+    assert "### 1 table of numbers" in lines
+    assert "| LDA | 1.50 | 20.00 |  | 0.400 | 1.0 |" in lines
+    assert "| SVM | 1.50 | 15.00 | -5.00 ± 15.00 | – | 4.0 |" in lines
+    assert "| one | **10.00** | 20.00 |" in lines
+    assert "| n | **0.2500** | 0.5000 |" in lines

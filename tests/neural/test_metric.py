@@ -15,6 +15,7 @@ from tests.neural.conftest import rings
 from tests.oracles.differences import gradient
 
 from vicinal import KNNClassifier, NeuralMetric, load_model, save_model
+from vicinal.neural._encoding import Encoding
 from vicinal.neural._fitting import fit_members  # noqa: F401  (that torch is there)
 from vicinal.neural._members import Members
 from vicinal.rivals import LDA
@@ -385,13 +386,40 @@ def test_bad_settings_are_refused_in_words(settings, message, ring_rows):
         quick(**settings).fit(*ring_rows)
 
 
-def test_one_class_and_missing_values_are_refused(ring_rows):
+def test_one_class_and_infinite_values_are_refused(ring_rows):
     X, y = ring_rows
     with pytest.raises(ValueError, match="at least two classes"):
         quick().fit(X, np.zeros(300, int))
-    X = np.where(np.arange(900).reshape(300, 3) == 4, np.nan, X)
+    with pytest.raises(ValueError, match="infinity"):
+        quick().fit(np.where(np.arange(900).reshape(300, 3) == 4, np.inf, X), y)
+
+
+def test_a_row_with_a_hole_is_mapped_as_one_whose_entries_are_hidden(ring_rows):
+    X, y = ring_rows
+    holes = np.random.default_rng(0).random(X.shape) < 0.1
+    holed = np.c_[np.where(holes, np.nan, X), np.full(300, np.nan)]  # and a column of holes alone
+    metric = quick().fit(holed, y)
+    encoding, plain = (Encoding(**m.encoding_) for m in (metric, quick().fit(X, y)))
+    entries = encoding.entries(encoding.standard(holed))
+    for f, column in enumerate(encoding.column):
+        assert np.all(entries[f][np.isnan(holed.T[column])] == 0)
+    assert_allclose(encoding.centre[:3], np.nanmean(holed[:, :3], axis=0))
+    assert_allclose(encoding.scale[:3], np.nanstd(holed[:, :3], axis=0))
+    assert_allclose(plain.scale, X.std(axis=0))
+    assert np.isfinite(metric.transform(holed)).all()
+    assert metric.feature_relevance_[3] == 0
+
+
+def test_holes_cost_little_and_other_metrics_refuse_them(ring_rows):
+    (X, y), (new, truth) = ring_rows, rings(seed=1)
+    X, new = (np.where(np.arange(900).reshape(300, 3) % 16 == 0, np.nan, Z) for Z in (X, new))
+    model = KNNClassifier("auto", quick(), weights="auto").fit(X, y)
+    assert model.score(new, truth) > 0.9
+    for metric in (None, LDA(), "auto"):
+        with pytest.raises(ValueError, match="NaN"):
+            KNNClassifier(metric=metric).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
-        quick().fit(X, y)
+        KNNClassifier(metric=LDA()).fit(rings()[0], y).predict(new)
 
 
 class Exploding(torch.nn.Module):

@@ -24,6 +24,9 @@ from vicinal import (
     load_model,
     save_model,
 )
+from vicinal._types import Fold
+from vicinal.metric.maps import PLAIN
+from vicinal.predict._held_out import look_at_folds
 
 PREDICTORS = [KNNClassifier, KNNRegressor]
 
@@ -268,3 +271,15 @@ def test_whole_numbers_are_a_quantity_to_the_metric_of_a_regressor():
     names = {row["name"] for row in model.metric_.leaderboard_}
     assert "mlkr" in names
     assert "lda" not in names
+
+
+def test_held_out_rows_ask_all_that_are_not_held_out_with_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    test = np.array([4, 11, 20])
+    held = look_at_folds([(Fold(np.arange(21, 30), test), PLAIN)], X, 5, 1)
+    assert_array_equal(held.rows, test)
+    for row, near in zip(held.rows, held.near, strict=True):
+        distances = np.linalg.norm(X - X[row], axis=1)
+        distances[test] = np.inf
+        assert_array_equal(near, np.argsort(distances)[:5])

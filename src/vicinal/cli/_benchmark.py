@@ -40,7 +40,14 @@ def tables(
             show_default="what compare takes, neural, auto and all references",
         ),
     ] = None,
-    k: Annotated[int, Option("--k", help="Number of neighbours.")] = 5,
+    k: Annotated[
+        str,
+        Option(
+            "--k",
+            help="Number of neighbours; auto has held-out rows choose it, weights and heads for "
+            "each metric.",
+        ),
+    ] = "5",
     all_folds: Annotated[
         bool, Option("--all-folds", help="Measure all five folds, not the first alone.")
     ] = False,
@@ -55,13 +62,18 @@ def tables(
 
     Means and standard errors count tables, a value each; differences are paired with the method
     of the lowest mean rank. Every result is kept in the run folder as it comes: stop at any moment
-    and the same command goes on from there. At the end the folder holds results.json and a drawing
-    of the mean ranks for each task.
+    and the same command goes on from there. At the end the folder holds results.json, results.md
+    with every figure, and a drawing of the mean ranks for each task.
 
-    Example: vicinal benchmark tables tables/ --methods mlng,neural,hgb,forest
+    Example: vicinal benchmark tables tables/ --methods mlng,neural,hgb,forest --k auto
     """
     from vicinal.cli._console import describe_cell_of_many, make_console, running
-    from vicinal.comparison import find_tables, plan_benchmark, summarize_benchmark
+    from vicinal.comparison import (
+        benchmark_page,
+        find_tables,
+        plan_benchmark,
+        summarize_benchmark,
+    )
     from vicinal.runs import RUNS, RunFolder, run_cells
 
     cli.check_output(json)
@@ -70,7 +82,7 @@ def tables(
     with running(describe_cell_of_many) as display:
         display.say(f"reading the tables of {folder}")
         cells = plan_benchmark(
-            find_tables(folder, target, limit), names, k=k,
+            find_tables(folder, target, limit), names, k=_neighbors(k),
             all_folds=all_folds, seed=seed,
         )  # fmt: skip
         with RunFolder(path, fresh=fresh) as run:
@@ -83,11 +95,23 @@ def tables(
         if summary.tables:
             console.print(_table(summary))
             console.print(str(_draw(summary, path)), markup=False, soft_wrap=True)
+    with cli.saving(path / "results.md"):
+        (path / "results.md").write_text(benchmark_page(summaries), encoding="utf-8")
     content = {"version": __version__, "records": records, "summaries": list(map(_json, summaries))}
     for file in (path / "results.json", json):
         cli.write_json(file, content)
     if not any(summary.tables for summary in summaries):
         raise typer.Exit(1)
+
+
+def _neighbors(k: str) -> int | str:
+    """Return a number of neighbours, or "auto"; refuse others."""
+    if k == "auto":
+        return k
+    try:
+        return int(k)
+    except ValueError as error:
+        raise ValueError(f"--k must be a whole number or auto, got {k!r}.") from error
 
 
 def _table(summary: Any) -> Table:
@@ -109,7 +133,8 @@ def _table(summary: Any) -> Table:
         mean = f"{100 * errors.mean():.2f}" if classes else f"{errors.mean():.4f}"
         gap = "" if i == 0 else f"{gaps[i]:+.3g} ± {noise[i]:.2g}"
         better = "" if i == 0 else f"{int((errors < summary.errors[:, 0]).sum())}"
-        extra = [f"{summary.scores[name][:, i].mean():.3f}" for name in more]
+        means = [float(summary.scores[name][:, i].mean()) for name in more]
+        extra = [f"{mean:.3f}" if mean == mean else "–" for mean in means]
         seconds = f"{summary.cpu_seconds[:, i].mean():.1f}"
         table.add_row(method, f"{summary.mean_ranks[i]:.2f}", mean, gap, better, *extra, seconds)
     return table
@@ -138,7 +163,10 @@ def _json(summary: Any) -> dict[str, Any]:
         "methods": list(summary.methods),
         "mean_ranks": summary.mean_ranks.tolist() if summary.tables else [],
         "critical_difference": summary.critical_difference if summary.tables else None,
-        "scores": {name: values.tolist() for name, values in summary.scores.items()},
+        "scores": {
+            name: [[None if value != value else value for value in row] for row in values.tolist()]
+            for name, values in summary.scores.items()
+        },
         "fit_cpu_seconds": summary.cpu_seconds.tolist(),
         "behind_first": gaps.tolist() if summary.tables else [],
         "standard_errors": noise.tolist() if len(summary.tables) > 1 else [],

@@ -23,6 +23,7 @@ __getattr__, __all__ = lazy_names(
     {
         "vicinal.comparison._benchmark": "Benchmark critical_difference find_tables mean_ranks "
         "plan_benchmark summarize_benchmark",
+        "vicinal.comparison._benchmark_page": "benchmark_page",
         "vicinal.comparison._compare": "compare",
         "vicinal.comparison._found": "read_found",
         "vicinal.comparison._growth": "measure_growth plan_growth",

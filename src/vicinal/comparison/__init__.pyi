@@ -4,6 +4,7 @@ from vicinal.comparison._benchmark import find_tables as find_tables
 from vicinal.comparison._benchmark import mean_ranks as mean_ranks
 from vicinal.comparison._benchmark import plan_benchmark as plan_benchmark
 from vicinal.comparison._benchmark import summarize_benchmark as summarize_benchmark
+from vicinal.comparison._benchmark_page import benchmark_page as benchmark_page
 from vicinal.comparison._compare import compare as compare
 from vicinal.comparison._found import read_found as read_found
 from vicinal.comparison._growth import measure_growth as measure_growth

@@ -9,7 +9,7 @@ value each, so that a large table weighs no more than a small one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +22,8 @@ from vicinal.comparison._rows import FoldKeeper
 from vicinal.comparison._sources import find_source
 from vicinal.data import Roles
 from vicinal.methods import choose_methods, get_method
-from vicinal.runs import Cell, Record, Setting, Source
+from vicinal.rows import USUAL_NEIGHBORS
+from vicinal.runs import Cell, Neighbors, Record, Setting, Source
 
 N_FOLDS, LEVEL = 5, 0.05
 # Files of a folder that hold tables; others are left alone.
@@ -42,7 +43,8 @@ class Benchmark:
     methods : tuple of str of length M
         By their mean rank, the lowest first.
     scores : dict of str to ndarray of shape (T, M)
-        Means over folds by name: "error" (or nMSE) first, and what else records hold.
+        Means over folds by name: "error" (or nMSE) first, and what else records hold; NaN for a
+        method that has none of it.
     cpu_seconds : ndarray of shape (T, M)
         Of a fit, the mean over folds.
     left_out : tuple of (method, table, reason)
@@ -129,7 +131,7 @@ def _declared_categories(file: Path) -> Roles | None:
 
 
 def plan_benchmark(
-    sources: Sequence[Source], methods: Sequence[str] | None, *, k: int = 5,
+    sources: Sequence[Source], methods: Sequence[str] | None, *, k: Neighbors = 5,
     all_folds: bool = False, seed: int = 0,
 ) -> list[Cell]:  # fmt: skip
     """Return the cells of all methods on all tables, table by table.
@@ -140,8 +142,8 @@ def plan_benchmark(
     methods : sequence of str or None
         None is what ``compare`` takes, the neural map, the chosen metric and the references. Of
         those named each runs on the tables of its tasks.
-    k : int
-        Neighbours that vote.
+    k : int or "auto"
+        Neighbours that vote; "auto" has held-out rows choose k, weights and heads for each metric.
     all_folds : bool
         Whether all five folds are measured, or the first alone.
 
@@ -160,12 +162,18 @@ def plan_benchmark(
             chosen = [*usual, "neural", "auto"]
         else:
             chosen = [method.name for method in named if task in method.tasks]
+        number = k if isinstance(k, int) else USUAL_NEIGHBORS
         question = Question(
-            source, tuple(chosen), (k,), protocol="kfold", n_folds=N_FOLDS, seed=seed
+            source, tuple(chosen), (number,), protocol="kfold", n_folds=N_FOLDS, seed=seed
         )
         plan = plan_comparison(question, keeper)
-        cells += [cell for cell in plan.cells if all_folds or cell.fold == 0]
+        cells += [_voting(cell, k) for cell in plan.cells if all_folds or cell.fold == 0]
     return cells
+
+
+def _voting(cell: Cell, k: Neighbors) -> Cell:
+    """Return the cell of a metric with the vote that was asked for."""
+    return cell if cell.ks == (None,) else replace(cell, ks=(k,))
 
 
 def summarize_benchmark(records: Iterable[Record]) -> list[Benchmark]:
@@ -209,13 +217,10 @@ def _summary(task: Task, records: list[Record]) -> Benchmark:
 
 
 def _score(name: str, record: Record) -> float:
-    value: float = record["scores"][name]
-    return value
+    return float(record["scores"].get(name, np.nan))
 
 
 def _scores_of(records: Sequence[Record]) -> list[str]:
-    """Return the scores that all records hold, the error first."""
-    if not records:
-        return ["error"]
-    shared = set.intersection(*(set(record["scores"]) for record in records))
-    return ["error", *sorted(shared - {"error"})]
+    """Return the scores that any record holds, the error first."""
+    names = {name for record in records for name in record["scores"]}
+    return ["error", *sorted(names - {"error"})]

@@ -27,7 +27,9 @@ from vicinal.comparison._scoring import (
 from vicinal.data import are_unit_vectors
 from vicinal.methods import Method, make_learner
 from vicinal.predict import KNNClassifier, KNNRegressor
+from vicinal.rows import usual_neighbors
 from vicinal.runs import (
+    CHOSEN,
     Cell,
     Elapsed,
     Neighbors,
@@ -101,16 +103,21 @@ def _predict(
         from vicinal.comparison._tuned import predict_tuned  # built on this module
 
         return predict_tuned(cell, method, prepared), None
-    numbers = [int(k) for k in ks if k is not None]
+    numbers = [int(k) for k in ks if k not in (None, CHOSEN)]
     task, y = prepared.dataset.task, prepared.y_train
-    weights, k_most = prepared.train_weights, max(numbers)
+    weights, k_most = prepared.train_weights, max(numbers, default=usual_neighbors(None, len(y)))
     rows = prepared.X_train, y, prepared.X_test
     _say_unused_weights(method, task, weights)
     fitted = fit_and_search(cell, method, task, *rows, k_most, weights)
-    if method.chooses_vote:
+    if chooses_vote(cell, method):
         chosen = _predict_by_choice(fitted, prepared)
-        return dict.fromkeys(numbers, chosen), fitted
+        return dict.fromkeys(ks, chosen), fitted
     return {k: _timed_vote(fitted, y, k, task, weights) for k in numbers}, fitted
+
+
+def chooses_vote(cell: Cell, method: Method) -> bool:
+    """Return whether held-out rows choose k, weights and head: the method's way, or the cell's."""
+    return method.chooses_vote or CHOSEN in cell.ks
 
 
 def _say_unused_weights(method: Method, task: Task, weights: FloatArray | None) -> None:
@@ -178,7 +185,8 @@ def fit_and_search(
     metric = make_learner(method, task, k=k, seed=seed, parameters=parameters, unit=unit)
     predictor = KNNClassifier if task == "classification" else KNNRegressor
     watch = Stopwatch()
-    vote = {"n_neighbors": "auto", "weights": "auto"} if method.chooses_vote else {"n_neighbors": k}
+    chosen = {"n_neighbors": "auto", "weights": "auto"}
+    vote: dict[str, Any] = chosen if chooses_vote(cell, method) else {"n_neighbors": k}
     model = predictor(metric=metric, **vote).fit(X, y, sample_weight=weights)
     fit = watch.read()
     watch = Stopwatch()

@@ -63,6 +63,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     _several_targets: ClassVar[bool] = False
     # Whether vicinal.scale.fit_distributed takes this learner.
     _fits_distributed = False
+    # Whether values may be missing, as NaN.
+    _takes_missing: ClassVar[bool] = False
     # Whether ``fit`` takes sparse rows.
     _takes_sparse = False
 
@@ -86,6 +88,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return read_rows(
             self, X, y, sample_weight, groups, task=self._task, accept_sparse=self._takes_sparse,
             any_scale=self._any_scale, least_rows=self._least_rows, several=self._several_targets,
+            missing=self._takes_missing,
         )  # fmt: skip
 
     def learn(self, rows: Rows) -> Maps:
@@ -205,7 +208,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self.maps_.queries(self._check_rows(X))
 
     def _check_rows(self, X: AnyArray) -> AnyArray:
-        return check_transform_input(self, X, accept_sparse=self._maps_sparse)
+        sparse, missing = self._maps_sparse, self._takes_missing
+        return check_transform_input(self, X, accept_sparse=sparse, missing=missing)
 
     @property
     def _maps_sparse(self) -> bool:
@@ -241,7 +245,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         ndarray of shape (n,)
         """
         check_is_fitted(self)
-        pairs = check_pairs(self, pairs)
+        pairs = check_pairs(self, pairs, missing=self._takes_missing)
         queries, points = (name_columns(self, pairs[:, side]) for side in (0, 1))
         gap = np.asarray(self.transform_queries(queries)) - np.asarray(self.transform(points))
         distance: FloatArray = np.sqrt(np.einsum("ij,ij->i", gap, gap))
@@ -294,6 +298,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags.target_tags.required = self._task is not None
         tags.target_tags.multi_output = self._several_targets
         tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.allow_nan = self._takes_missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

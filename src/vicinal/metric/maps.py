@@ -258,6 +258,14 @@ class SideBySideMaps(Maps):
         """Return each part's queries beside each other."""
         return self._beside([part.queries(X) for part in self.parts], X)
 
+    def alone(self, s: int) -> SideBySideMaps:
+        """Return one part at its scale."""
+        return SideBySideMaps((self.parts[s],), (self.scales[s],))
+
+    def widths(self, X: AnyArray) -> list[int]:
+        """Return how many numbers of a mapped row are each part's, by some rows (n, d)."""
+        return [int(np.shape(part.database(X))[1]) for part in self.parts]
+
     def _beside(self, places: list[AnyArray], X: AnyArray) -> FloatArray:
         scaled = [c * np.asarray(z) for c, z in zip(self.scales, places, strict=True)]
         return np.ascontiguousarray(np.hstack(scaled), dtype=np.result_type(X.dtype, np.float32))

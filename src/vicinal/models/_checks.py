@@ -225,6 +225,7 @@ def _check_vote(predictor: NeighborsPredictor, n_indexed: int, n_rows: int) -> N
     temperature = state.get("temperature_", 1.0)
     if not isinstance(temperature, float) or not 0 < temperature < np.inf:
         raise ValueError(f"temperature_ is {temperature!r:.80}")
+    _check_heads(predictor)
     held = state.get("held_out_rows_")
     if held is None:
         return
@@ -233,6 +234,25 @@ def _check_vote(predictor: NeighborsPredictor, n_indexed: int, n_rows: int) -> N
         raise ValueError("its held-out rows are not among its training rows")
     for name in ("held_out_proba_", "held_out_predictions_"):
         _check_length(name, state.get(name), len(held))
+
+
+def _check_heads(predictor: NeighborsPredictor) -> None:
+    """Refuse parts and planes that are not of the mapped rows."""
+    state = vars(predictor)
+    if "_parts" in state:
+        ends, temperatures = state["_parts"]
+        width, before = predictor._index.vectors.shape[1], (0, *ends)  # type: ignore[union-attr]
+        within = [_whole(end, last, width) for end, last in zip(ends, before, strict=False)]
+        if len(ends) < 2 or not all(within):
+            raise ValueError(f"its parts end at {ends!r:.80}, and its rows at {width}")
+        warm = [isinstance(each, float) and 0 < each < np.inf for each in temperatures]
+        if len(warm) != len(ends) - 1 or not all(warm):
+            raise ValueError(f"the temperatures of its parts are {temperatures!r:.80}")
+    if "_slope" in state:
+        slope, ridge = state["_slope"]
+        _check_length("slope", slope, predictor._index.vectors.shape[1])  # type: ignore[union-attr]
+        if not isinstance(ridge, float) or not 0 <= ridge < np.inf:
+            raise ValueError(f"the ridge of its plane is {ridge!r:.80}")
 
 
 def _targets_of(predictor: NeighborsPredictor) -> AnyArray:

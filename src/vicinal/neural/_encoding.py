@@ -77,6 +77,9 @@ class Encoding:
         t = t.reshape(F, D, -1)
         if self.waves:
             np.sin(t[:, self.centre.shape[0] :], out=t[:, self.centre.shape[0] :])
+        # Entries of what is missing are zero, as those are that members have hidden from them.
+        if np.isnan(standard.sum()):
+            t[np.isnan(t)] = 0.0
         return t
 
     def slopes(self, standard: FloatArray, step: float) -> FloatArray:
@@ -101,8 +104,8 @@ def make_encoding(
         F; bins that do not look at the target are cut once, F being 1 then.
     kind : {"tree", "quantile", "periodic"} or None
     """
-    centre = np.average(rows.X, axis=0, weights=rows.weights).astype(np.float64)
-    moves = rows.X.max(axis=0) > rows.X.min(axis=0)
+    centre = _centre(rows)
+    moves = np.fmax.reduce(rows.X, axis=0) > np.fmin.reduce(rows.X, axis=0)
     scale = np.where(moves & (rows.spread > 0), rows.spread, np.inf)
     plain = _scores(len(centre))
     encoding = Encoding(centre, scale, *_side_by_side([plain]))
@@ -128,8 +131,20 @@ def make_encoding(
     return Encoding(centre, scale, *sides, waves=kind == "periodic")
 
 
+def _centre(rows: Rows) -> FloatArray:
+    """Return the mean of each column (d,), of what is not missing."""
+    there = ~np.isnan(rows.X)
+    weights = np.broadcast_to(1.0 if rows.weights is None else rows.weights[:, None], there.shape)
+    if there.all():
+        return np.average(rows.X, axis=0, weights=rows.weights).astype(np.float64)
+    total = np.where(there, weights, 0.0).sum(axis=0)
+    sums = np.where(there, weights * rows.X, 0.0).sum(axis=0)
+    return np.divide(sums, total, out=np.zeros(len(total)), where=total > 0)
+
+
 def _has_more_than_two_values(values: FloatArray) -> bool:
-    return bool(np.any((values != values.min()) & (values != values.max())))
+    least, most = np.fmin.reduce(values), np.fmax.reduce(values)
+    return bool(np.any((values > least) & (values < most)))
 
 
 def _edges(
@@ -141,8 +156,11 @@ def _edges(
     part = rows.take(np.flatnonzero(keep))
     z, edges = z[keep], []
     for j in columns:
-        values = z[:, j : j + 1]
-        inner = _quantiles(values, n_bins) if kind == "quantile" else _changes(values, part, n_bins)
+        there = np.flatnonzero(~np.isnan(z[:, j]))
+        if not len(there):
+            continue
+        values, own = z[there, j : j + 1], part if len(there) == len(z) else part.take(there)
+        inner = _quantiles(values, n_bins) if kind == "quantile" else _changes(values, own, n_bins)
         cuts = np.unique(np.concatenate([[values.min()], inner, [values.max()]]))
         if len(cuts) > 2:
             edges.append((j, cuts))

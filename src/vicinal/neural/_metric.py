@@ -128,6 +128,7 @@ class NeuralMetric(MetricLearner):
 
     _task = "auto"
     _least_rows = 2
+    _takes_missing = True
     mean_squared_slopes_: Any
 
     def __init__(
@@ -177,6 +178,7 @@ class NeuralMetric(MetricLearner):
         Parameters
         ----------
         X : array-like of shape (n, d)
+            NaN is a value that is missing: its entries are hidden.
         y : array-like of shape (n,)
             Classes or numbers.
         sample_weight : array-like of shape (n,) or None
@@ -188,8 +190,9 @@ class NeuralMetric(MetricLearner):
 
     def _read(self, X: AnyArray, y: Any, sample_weight: Any = None, groups: Any = None) -> Rows:
         return read_rows(
-            self, X, y, sample_weight, groups, task=self.task, least_rows=self._least_rows
-        )
+            self, X, y, sample_weight, groups, task=self.task, least_rows=self._least_rows,
+            missing=self._takes_missing,
+        )  # fmt: skip
 
     def _take_target(self, target: Any) -> Any:
         target = super()._take_target(target)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
@@ -25,9 +25,11 @@ from vicinal.predict._sides import (
     check_metric,
     check_partitions,
     distance_name,
+    fit_metric,
     named_metric,
     prepare_metric,
     refuse_to_gather,
+    takes_missing,
 )
 from vicinal.predict._weights import (
     SAMPLE_WEIGHT,
@@ -161,6 +163,10 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         """Return whether rows may be a dask array, whose chunks are searched where they lie."""
         return False
 
+    def _takes_missing(self) -> bool:
+        """Return whether values of rows may be missing: the metric says so."""
+        return takes_missing(named_metric(self.metric, self._task(), None))
+
     def _usual_neighbors(self) -> int:
         return USUAL_NEIGHBORS if self._k is None else self._k
 
@@ -196,8 +202,7 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         self._check_settings(rows.n_rows)
         metric = named_metric(self.metric, self._task(), self._k or USUAL_NEIGHBORS)
         routed = self._route(metric, parameters)
-        task = self._task() if is_classifier(self) or is_regressor(self) else None
-        self.metric_ = self._fit_metric(prepare_metric(metric, self._k, task), X, rows, routed)
+        self.metric_ = self._fit_metric(prepare_metric(metric, self._k), X, rows, routed)
         self._build_index(rows.X)
         self._finish_fit()
 
@@ -205,8 +210,7 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         """Return the fitted metric; X is that of the rows, a frame perhaps."""
         if is_distributed(rows.X):
             refuse_to_gather(metric)
-        y = None if rows.target is None else rows.target.given
-        return None if metric is None else metric.fit(X, y, **parameters)
+        return fit_metric(metric, X, rows.target, **parameters)
 
     @property
     def _k(self) -> int | None:
@@ -287,7 +291,9 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         if is_distributed(X) and self._takes_partitions():
             return check_partitions(self, X)
         sparse, plain = self._takes_sparse_rows(), self.metric_ is None
-        return check_transform_input(self, X, accept_sparse=sparse, any_scale=plain)
+        return check_transform_input(
+            self, X, accept_sparse=sparse, any_scale=plain, missing=takes_missing(self.metric_)
+        )
 
     def _training_queries(self) -> AnyArray:
         if self._queries is not None:
@@ -327,6 +333,7 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         else:
             searched = self._searches_only() and self.index == "exact"
             tags.input_tags.sparse = searched and self._takes_sparse_rows()
+        tags.input_tags.allow_nan = takes_missing(self.metric)
         return tags
 
 

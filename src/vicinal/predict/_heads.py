@@ -1,6 +1,6 @@
 """Heads: what besides the vote may predict from mapped rows, and the mean of those that do well.
 
-folds' maps ─▶ held-out predictions of vote, kernel, planes ─▶ squared errors
+folds' maps ─▶ held-out predictions of vote, parts, slope, kernel, planes ─▶ squared errors
                                                                     │
    the mean of the first, two, three, … widest that noise does not tell from the best ◀┘
 """
@@ -8,6 +8,7 @@ folds' maps ─▶ held-out predictions of vote, kernel, planes ─▶ squared e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,17 @@ from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal.metric.maps import Maps
 from vicinal.metric.selection import Entry, Score, first_within
 from vicinal.predict._kernel import KernelClassifier, KernelRegressor
+from vicinal.predict._kernel_ridge import median_distance
 from vicinal.predict._local_linear import LocalLinearRegressor
 from vicinal.rows import Classes, Rows
 
-VOTE, KERNEL, PLANES = "vote", "kernel", "planes"
+VOTE, PARTS, SLOPE, KERNEL, PLANES = "vote", "parts", "slope", "kernel", "planes"
 # Learned directions up to which planes are tried: each takes a solve of so many equations.
 MOST_DIRECTIONS = 50
 
 
 def heads_for(maps: Maps, rows: Rows) -> dict[str, Any]:
-    """Return the unfitted heads that can be tried on rows under some maps, by name."""
+    """Return the unfitted heads that can be tried beside a vote under some maps, by name."""
     if maps.space == "hamming" or maps.ranking is not None or issparse(rows.X):
         return {}
     if isinstance(rows.target, Classes):
@@ -37,19 +39,49 @@ def heads_for(maps: Maps, rows: Rows) -> dict[str, Any]:
     return heads
 
 
+@dataclass(frozen=True)
+class HeldOutHead:
+    """A head's predictions for held-out rows (m, R) or (m,), by ascending row, and its settings.
+
+    ``head`` is unfitted, with what its fit without the first fold chose, where near rows were
+    ``unit`` apart.
+    """
+
+    predictions: FloatArray
+    head: Any
+    unit: float
+
+    def fit(self, mapped: AnyArray, rows: Rows, weights: FloatArray | None) -> Any:
+        """Return the head fitted to mapped rows."""
+        return fit_head(in_unit(self.head, median_distance(mapped) / self.unit), mapped, rows,
+                        weights)  # fmt: skip
+
+
 def hold_out_head(
     head: Any, parts: Sequence[tuple[Fold, Maps]], rows: Rows, weights: FloatArray | None
-) -> FloatArray:
-    """Return a head's predictions for the held-out rows of all folds, by ascending row."""
-    predictions = []
+) -> HeldOutHead:
+    """Return what a head predicts for the held-out rows of all folds, its settings chosen once."""
+    predictions: list[FloatArray] = []
+    first = HeldOutHead(np.empty(0), head, 1.0)
     for fold, maps in parts:
         train = rows.take(fold.train)
         own = None if weights is None else weights[fold.train]
-        fitted = fit_head(head, maps.database(train.X), train, own)
+        mapped = maps.database(train.X)
+        if predictions:
+            fitted = first.fit(mapped, train, own)
+        else:
+            fitted = settle(fit_head(head, mapped, train, own))
+            first = HeldOutHead(np.empty(0), fitted, median_distance(mapped))
         predictions.append(predict_head(fitted, maps.queries(rows.X[fold.test]), rows))
     order = np.argsort(np.concatenate([fold.test for fold, _ in parts]), kind="stable")
-    together: FloatArray = np.concatenate(predictions)[order]
-    return together
+    return replace(first, predictions=np.concatenate(predictions)[order])
+
+
+def in_unit(head: Any, ratio: float) -> Any:
+    """Return a head for a space where rows are so many times as far apart."""
+    if not isinstance(head, KernelClassifier | KernelRegressor) or head.bandwidth is None:
+        return head
+    return type(head)(**head.get_params(deep=False) | {"bandwidth": head.bandwidth * ratio})
 
 
 def fit_head(head: Any, mapped: AnyArray, rows: Rows, weights: FloatArray | None) -> Any:
@@ -80,8 +112,8 @@ def settle(head: Any) -> Any:
 
 def choose_heads(
     predictions: Mapping[str, FloatArray], truth: FloatArray, weights: FloatArray | None
-) -> tuple[str, ...]:
-    """Return the heads whose mean predicts best, or as well as noise lets one say.
+) -> tuple[tuple[str, ...], dict[str, float]]:
+    """Return the heads whose mean predicts best, or as well as noise lets one say, and all scores.
 
     ``predictions`` and ``truth`` are shares and indicators of classes (m, R), or numbers. Heads are
     ranked by squared error; of the first and the means of the first two, three, … the widest is
@@ -98,4 +130,5 @@ def choose_heads(
     names = tuple(each.candidate[0] for each in alone)
     means = [entry(names[:n]) for n in range(1, len(names) + 1)]
     best = min(means, key=lambda each: each.value)
-    return first_within(means[::-1], best).candidate
+    scores = {each.candidate[0]: each.value for each in alone}
+    return first_within(means[::-1], best).candidate, scores

@@ -11,14 +11,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from vicinal._types import AnyArray, Fold
+from vicinal._types import AnyArray, Fold, IntArray
 from vicinal.metric import MetricLearner
 from vicinal.metric.held_out import CrossFit, HeldOut, look
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import Maps
+from vicinal.predict._sides import fit_metric, reads_targets
 from vicinal.predict._weights import part_of_rows
 from vicinal.rows import Rows, take_rows
 
@@ -37,16 +39,17 @@ def begin_metric(
     metric: Any, X: AnyArray, rows: Rows, folds: Sequence[Fold], parameters: Mapping[str, Any]
 ) -> CrossFit:
     """Return the cross-fit of a prepared metric; X is as the user has it, a frame perhaps."""
-    y = None if rows.target is None else rows.target.given
-    if isinstance(metric, MetricLearner) and metric.learns_from_rows:
-        return metric.begin(X, y, folds, **parameters)
+    target = rows.target
+    if reads_targets(metric):
+        begun: CrossFit = metric.begin(X, target, folds, **parameters)
+        return begun
 
     def without(fold: Fold) -> Maps:
         some = {n: part_of_rows(value, fold.train, rows.n_rows) for n, value in parameters.items()}
-        targets = None if y is None else y[fold.train]
-        return maps_of(clone(metric).fit(take_rows(X, fold.train), targets, **some))
+        own = None if target is None else target.take(fold.train)
+        return maps_of(fit_metric(clone(metric), take_rows(X, fold.train), own, **some))
 
-    return CrossFit(without, lambda: metric.fit(X, y, **parameters))
+    return CrossFit(without, lambda: fit_metric(metric, X, target, **parameters))
 
 
 def maps_without(begun: CrossFit, folds: Sequence[Fold]) -> list[tuple[Fold, Maps]]:
@@ -66,6 +69,20 @@ def maps_without(begun: CrossFit, folds: Sequence[Fold]) -> list[tuple[Fold, Map
 def look_at_folds(
     parts: Sequence[tuple[Fold, Maps]], X: AnyArray, k: int, n_threads: int
 ) -> HeldOut:
-    """Return what the held-out rows of all folds see, in the order of the rows."""
-    held = HeldOut.pool([look(maps, X, fold, k, n_threads=n_threads) for fold, maps in parts])
-    return held.in_order()
+    """Return what the held-out rows of all folds see, in the order of the rows.
+
+    A fold's rows ask all that are not in it, of many rows more than its map was learned from: as
+    nearly as many as a new row will ask, for how far a vote should go depends on their number.
+    """
+    held = [
+        look(maps, X, Fold(rows_beside(fold, X.shape[0]), fold.test), k, n_threads=n_threads)
+        for fold, maps in parts
+    ]
+    return HeldOut.pool(held).in_order()
+
+
+def rows_beside(fold: Fold, n_rows: int) -> IntArray:
+    """Return the rows, of so many, that a fold does not hold out."""
+    beside = np.ones(n_rows, bool)
+    beside[fold.test] = False
+    return np.flatnonzero(beside)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import partial
 from typing import Any
 
@@ -15,11 +15,13 @@ from vicinal._validation import check_neighbors
 from vicinal.metric.held_out import HeldOut
 from vicinal.metric.learner import maps_of
 from vicinal.metric.maps import Maps
-from vicinal.predict._ballots import Ballots
+from vicinal.predict._ballots import Ballots, NumberBallots
 from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._changes import check_left
 from vicinal.predict._explanations import Explanation, nearness_of
 from vicinal.predict._heads import (
+    PARTS,
+    SLOPE,
     VOTE,
     choose_heads,
     fit_head,
@@ -35,6 +37,8 @@ from vicinal.predict._held_out import (
     maps_without,
     sees_no_target,
 )
+from vicinal.predict._parts import PartVotes, hold_out_parts, part_ends
+from vicinal.predict._slope import Slope, fit_slope, hold_out_slope
 from vicinal.predict._vote import (
     REACH,
     Vote,
@@ -46,8 +50,8 @@ from vicinal.rows import MOST_ROWS, Rows, check_groups, inner_folds, is_distribu
 
 # What a fit that chooses its vote sets beside n_neighbors_.
 _CHOSEN = (
-    "temperature_", "held_out_rows_", "heads_", "_fitted_heads", "_usual_loss", "_added_losses",
-    "_held_out_spread",
+    "temperature_", "held_out_rows_", "heads_", "head_losses_", "_fitted_heads", "_parts", "_slope",
+    "_part_indexes", "_usual_loss", "_added_losses", "_held_out_spread",
 )  # fmt: skip
 
 
@@ -187,28 +191,56 @@ class KNearest(NeighborsPredictor):
         self, voted: FloatArray, held: HeldOut, parts: list[tuple[Fold, Maps]], rows: Rows
     ) -> FloatArray:
         """Choose what predicts, fit it to all rows, and return its held-out predictions."""
-        weights = self._of_indexed(self._weights)
-        heads = heads_for(maps_of(self.metric_), rows)
-        held_out = {
-            VOTE: voted,
-            **{name: hold_out_head(head, parts, rows, weights) for name, head in heads.items()},
-        }
+        weights, ballots = self._of_indexed(self._weights), self._ballots
+        maps, n_threads = maps_of(self.metric_), thread_count(self.n_jobs)
+        heads = heads_for(maps, rows)
+        tried = {name: hold_out_head(head, parts, rows, weights) for name, head in heads.items()}
+        held_out = {VOTE: voted, **{name: each.predictions for name, each in tried.items()}}
+        sides = hold_out_parts(parts, rows.X, ballots, weights, held.near.shape[1], n_threads)
+        if sides is not None:
+            held_out[PARTS], temperatures = sides
+        if heads and isinstance(ballots, NumberBallots):
+            held_out[SLOPE] = hold_out_slope(parts, rows.X, ballots, self._vote, held)
         row_weights = None if weights is None else weights[held.rows]
-        self.heads_ = choose_heads(held_out, self._ballots.indicators(held.rows), row_weights)
+        self.heads_, self.head_losses_ = choose_heads(
+            held_out, ballots.indicators(held.rows), row_weights
+        )
         mapped = self._index.vectors if heads else None  # type: ignore[union-attr]
         self._fitted_heads = [
-            settle(fit_head(heads[name], mapped, rows, weights))
-            for name in self.heads_
-            if name != VOTE
+            settle(tried[name].fit(mapped, rows, weights)) for name in self.heads_ if name in tried
         ]
+        if PARTS in self.heads_:
+            self._parts = part_ends(maps, rows.X[:1]), temperatures
+        if SLOPE in self.heads_:
+            self._slope = astuple(fit_slope(mapped, self._number_ballots))
         mean: FloatArray = np.mean([held_out[name] for name in self.heads_], axis=0)
         return mean
 
     def _rows_changed(self) -> None:
-        if not vars(self).get("_fitted_heads"):
-            return
-        rows, weights = self._indexed_rows(), self._of_indexed(self._weights)
-        self._fitted_heads = [fit_head(head, rows.X, rows, weights) for head in self._fitted_heads]
+        state = self.__dict__
+        state.pop("_part_indexes", None)
+        if "_slope" in state:
+            ridge = self._slope[1]
+            self._slope = astuple(fit_slope(self._vectors, self._number_ballots, ridge))
+        if state.get("_fitted_heads"):
+            rows, weights = self._indexed_rows(), self._of_indexed(self._weights)
+            fitted = [fit_head(head, rows.X, rows, weights) for head in self._fitted_heads]
+            self._fitted_heads = fitted
+
+    @property
+    def _vectors(self) -> AnyArray:
+        return self._index.vectors  # type: ignore[union-attr]
+
+    @property
+    def _number_ballots(self) -> NumberBallots:
+        ballots = self._ballots
+        assert isinstance(ballots, NumberBallots)
+        return ballots
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_part_indexes", None)  # which are columns of the index
+        return state
 
     def _indexed_rows(self) -> Rows:
         """Return the rows as mapped, with their targets."""
@@ -339,21 +371,38 @@ class KNearest(NeighborsPredictor):
     def _tally(self, X: AnyArray | None) -> FloatArray:
         """Return shares or means for each row, as fitted; by the vote alone where X is None."""
         check_is_fitted(self)
-        heads = vars(self).get("heads_", (VOTE,)) if X is not None else (VOTE,)
-        queries = None if X is None else self._map_queries(X)
-        predictions = [self._voted(queries)] if VOTE in heads else []
-        if len(heads) > len(predictions):
-            if is_distributed(queries):
-                raise ValueError("the heads of this fit take rows in memory: give X.compute().")
-            n_classes = len(vars(self).get("classes_", ()))
-            predictions += [predict_head(each, queries, n_classes) for each in self._fitted_heads]
+        if X is None:
+            return self._voted(None)
+        fitted, queries = vars(self), self._map_queries(X)
+        n_classes, heads = len(fitted.get("classes_", ())), fitted.get("heads_", (VOTE,))
+        if is_distributed(queries) and tuple(heads) != (VOTE,):
+            raise ValueError("the heads of this fit take rows in memory: give X.compute().")
+        asked = {VOTE: self._voted, PARTS: self._voted_by_parts, SLOPE: self._voted_on_slope}
+        predictions = [asked[name](queries) for name in heads if name in asked]
+        predictions += [
+            predict_head(each, queries, n_classes) for each in fitted.get("_fitted_heads", ())
+        ]
         together: FloatArray = np.mean(predictions, axis=0)
         return together if len(predictions) > 1 else predictions[0]
 
-    def _voted(self, queries: AnyArray | None) -> FloatArray:
+    def _voted_by_parts(self, queries: AnyArray) -> FloatArray:
+        """Return the mean of what neighbours in each part of the learned space say."""
+        parts = PartVotes(*self._parts)
+        if "_part_indexes" not in vars(self):
+            self._part_indexes = parts.index(self._vectors, self.n_jobs)
+        return parts.ask(self._part_indexes, queries, self._ballots, self._vote.n_neighbors)
+
+    def _voted_on_slope(self, queries: AnyArray) -> FloatArray:
+        """Return what the plane says, and the neighbours of what it leaves."""
+        slope = Slope(*self._slope)
+        left = slope.left(self._number_ballots, self._vectors)
+        said: FloatArray = slope.height(queries) + self._voted(queries, left)
+        return said
+
+    def _voted(self, queries: AnyArray | None, ballots: Ballots | None = None) -> FloatArray:
         """Return what the neighbours of mapped queries say, or those of each training row."""
         vote = self._vote
         asked = self._leave_one_out if queries is None else partial(self._search, queries)
         values, near = asked(vote.n_neighbors)
         weights = vote.weigh(self._index.distances(values))
-        return self._ballots.tally(near, weights, soft=vote.is_soft)
+        return (ballots or self._ballots).tally(near, weights, soft=vote.is_soft)

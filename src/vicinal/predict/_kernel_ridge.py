@@ -27,7 +27,7 @@ BANDWIDTHS: dict[str, tuple[float, ...]] = {
 }
 RIDGES = (1e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0)
 # Rows that settings are compared on, and landmarks there.
-COMPARED_ROWS, COMPARED_LANDMARKS = 1500, 500
+COMPARED_ROWS, COMPARED_LANDMARKS = 1000, 400
 # What K_zz has more on its diagonal, or equal landmarks would have no Cholesky factor.
 _JITTER = 1e-8
 # The largest leverage that a row is judged at: at 1 it decides its own prediction.
@@ -84,9 +84,10 @@ def solve_kernel(
     for start in range(0, len(rows), _BLOCK):
         part = slice(start, start + _BLOCK)
         features = _features(rows[part], landmarks, factor, settings)
-        weighed = features * shares[part, None]
-        gram += features.T @ weighed
-        sums += weighed.T @ (columns[part] - mean)
+        roots = np.sqrt(shares[part, None])
+        features *= roots
+        gram += features.T @ features  # of one array: half the products
+        sums += features.T @ (roots * (columns[part] - mean))
     gram[np.diag_indices(m)] += settings.ridge
     coefficients = cho_solve(cho_factor(gram, lower=True), sums)
     return KernelFit(settings, landmarks, factor, coefficients, mean)
@@ -102,13 +103,13 @@ def choose_settings(
     """Return the kernel, bandwidth and ridge of least error of each row without itself.
 
     ``candidates`` are the kernels, and a bandwidth and a ridge that are given, or None. At most
-    1,500 rows are looked at, through 500 landmarks.
+    1,000 rows are looked at, through 400 landmarks.
     """
     kernels, bandwidth, ridge = candidates
     some = draw(len(rows), COMPARED_ROWS, rng)
     rows, columns = rows[some], columns[some]
     shares = np.ones(len(rows)) if weights is None else weights[some]
-    unit = _median_distance(rows)
+    unit = median_distance(rows)
     landmarks = rows[draw(len(rows), COMPARED_LANDMARKS, rng)]
     ridges = RIDGES if ridge is None else (ridge,)
     best, chosen = np.inf, Settings(kernels[0], bandwidth or unit, ridges[-1])
@@ -170,11 +171,12 @@ def _kernel(first: FloatArray, second: FloatArray, settings: Settings) -> FloatA
     return kernel
 
 
-def _median_distance(rows: FloatArray) -> float:
-    """Return the median distance of different rows, 1 where all are equal."""
-    distances = cdist(rows[:500], rows[:500])
-    some = distances[distances > 0]
-    return float(np.median(some)) if len(some) else 1.0
+def median_distance(rows: FloatArray) -> float:
+    """Return the median distance of different rows, at equal steps; 1 where all are equal."""
+    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), 500)).astype(int)]
+    distances = cdist(some, some)
+    apart = distances[distances > 0]
+    return float(np.median(apart)) if len(apart) else 1.0
 
 
 def draw(n_rows: int, most: int, rng: np.random.Generator) -> IntArray:

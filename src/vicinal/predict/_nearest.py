@@ -73,7 +73,8 @@ class NearestNeighbors(NeighborsPredictor):
                 "metric in scikit-learn's FrozenEstimator."
             )
         rows = read_rows(self, X, y, task=None if y is None else "auto", accept_sparse=True,
-                         any_scale=True, distributed=True)  # fmt: skip
+                         any_scale=True, distributed=True,
+                         missing=self._takes_missing())  # fmt: skip
         self._fit_rows(rows, X)
         return self
 

@@ -44,8 +44,9 @@ class KNNClassifier(NeighborsClassifier, KNearest):
         at distance zero, where there are any); exp(−d²/s²), s² the mean of the query's k squared
         distances; exp(−d/T), T of least log-loss on held-out votes; or a function of the distances
         (m, k) that returns as many weights. "auto" is "learned", and tries a
-        :class:`KernelClassifier` in the learned metric beside the vote: ``heads_`` says which of
-        the two predicts, or that their mean does.
+        :class:`KernelClassifier` in the learned metric beside the vote, and where the metric is the
+        mean of several whose maps lie side by side the mean of the votes in each: ``heads_`` says
+        which predicts, or of which the mean does.
     class_weight : dict, "balanced" or None, default=None
         What votes count by class, times their sample weights; a class that a dict leaves out
         counts 1. "balanced" gives every class the same total. The metric does not see them, but
@@ -66,7 +67,10 @@ class KNNClassifier(NeighborsClassifier, KNearest):
     temperature_ : float
         T, where weights are learned; 1 where all distances are equal, and T makes no difference.
     heads_ : tuple of str
-        With ``weights="auto"``: what predicts, "vote", "kernel" or the mean of both.
+        With ``weights="auto"``: what predicts, "vote", "parts" (the mean of the votes in each part
+        of a mean of metrics), "kernel" or the mean of several.
+    head_losses_ : dict of str to float
+        The mean squared error of all that were tried, at held-out rows.
     held_out_rows_ : ndarray of shape (m,)
         The training rows with held-out votes, ascending, where votes were held out to choose.
     held_out_proba_ : ndarray of shape (m, n_classes)
@@ -246,7 +250,9 @@ class KNNRegressor(NeighborsRegressor, KNearest):
         As for :class:`KNNClassifier`.
     weights : {"uniform", "distance", "softmax", "learned", "auto"} or callable, default="uniform"
         As for :class:`KNNClassifier`, T of least squared error. "auto" tries a
-        :class:`KernelRegressor` and a :class:`LocalLinearRegressor` beside the mean.
+        :class:`KernelRegressor` and a :class:`LocalLinearRegressor` beside the mean, and "slope":
+        f(z) + Σ_j w_j (y_j − f(z_j)), f the plane of a ridge regression on all mapped rows, which
+        the neighbours correct.
     index : str, default="exact"
         As for :class:`KNNClassifier`.
     block_size : int, default=None
@@ -257,7 +263,7 @@ class KNNRegressor(NeighborsRegressor, KNearest):
     Attributes
     ----------
     metric_ : the fitted metric, or None
-    n_neighbors_, temperature_, heads_, held_out_rows_
+    n_neighbors_, temperature_, heads_, head_losses_, held_out_rows_
         As for :class:`KNNClassifier`.
     held_out_predictions_ : ndarray of shape (m,) or (m, n_outputs)
     n_features_in_ : int

@@ -27,7 +27,7 @@ from vicinal.methods import get_method, make_learner
 from vicinal.metric import MetricLearner
 from vicinal.metric.maps import Maps
 from vicinal.metric.search import Index
-from vicinal.rows import is_distributed
+from vicinal.rows import Target, is_distributed
 
 
 def named_metric(metric: Any, task: Task, n_neighbors: int | None) -> Any:
@@ -51,12 +51,11 @@ def distance_name(metric: Any) -> str | None:
     return None if plain == EUCLIDEAN else plain
 
 
-def prepare_metric(metric: Any, n_neighbors: int | None, task: Task | None = None) -> Any:
+def prepare_metric(metric: Any, n_neighbors: int | None) -> Any:
     """Return a clone of the metric; None, the Euclidean distance, stays None.
 
-    Where a learner's own ``n_neighbors`` is None it learns for the predictor's, and where its
-    ``task`` is "auto" y is to it what it is to the predictor. A metric in scikit-learn's
-    ``FrozenEstimator`` is used as it is.
+    Where a learner's own ``n_neighbors`` is None it learns for the predictor's. A metric in
+    scikit-learn's ``FrozenEstimator`` is used as it is.
     """
     if metric is None:
         return None
@@ -66,16 +65,49 @@ def prepare_metric(metric: Any, n_neighbors: int | None, task: Task | None = Non
         given = learner.get_params().items()
         is_open = {name for name, value in given if value is None and _is_neighbors(name)}
         learner.set_params(**dict.fromkeys(is_open, n_neighbors))
-    leaves_open = isinstance(learner, MetricLearner) and learner.get_params().get("task") == "auto"
-    if task is not None and leaves_open:
-        learner.set_params(task=task)
     return metric
 
 
-def fit_metric(metric: Any, X: AnyArray, y: Any, n_neighbors: int | None, **parameters: Any) -> Any:
-    """Return a fitted clone of the metric; None stays None. ``parameters`` go to its ``fit``."""
-    prepared = prepare_metric(metric, n_neighbors)
-    return None if prepared is None else prepared.fit(X, y, **parameters)
+def fit_metric(metric: Any, X: AnyArray, target: Target | None, **parameters: Any) -> Any:
+    """Return a prepared metric, fitted; None stays None.
+
+    A learner is given the target as the predictor has read it, at the end of a pipeline, too.
+    """
+    if metric is None:
+        return None
+    if target is None:
+        return metric.fit(X, None, **parameters)
+    if reads_targets(metric):
+        return metric.fit(X, target, **parameters)
+    if not (isinstance(metric, Pipeline) and reads_targets(metric[-1])):
+        return metric.fit(X, target.given, **parameters)
+    *first, (name, learner) = metric.steps
+    reading = Pipeline([*first, (name, _Reading(learner, target))], memory=metric.memory)
+    reading.fit(X, target.given, **parameters)
+    metric.steps = [*reading.steps[:-1], (name, learner)]
+    return metric
+
+
+def reads_targets(metric: Any) -> bool:
+    """Return whether a metric's ``fit`` takes a y that is read already."""
+    return isinstance(metric, MetricLearner) and metric.learns_from_rows
+
+
+class _Reading(BaseEstimator):
+    """A learner behind steps that hand y on as it was given, and the target it is to learn from."""
+
+    def __init__(self, learner: Any, target: Target) -> None:
+        self.learner = learner
+        self.target = target
+
+    def fit(self, X: AnyArray, y: Any = None, **parameters: Any) -> Any:
+        """Fit the learner."""
+        self.learner.fit(X, self.target, **parameters)
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return what the learner asks for."""
+        return self.learner.get_metadata_routing()
 
 
 def check_metric(metric: Any) -> None:
@@ -118,6 +150,14 @@ def last_step(metric: Any) -> Any:
 def _is_neighbors(parameter: str) -> bool:
     # A learner made of others, such as a mean of several, hands theirs on by their names.
     return parameter.rpartition("__")[2] == "n_neighbors"
+
+
+def takes_missing(metric: Any) -> bool:
+    """Return whether values may be missing from the rows a metric is fitted to."""
+    if isinstance(metric, Pipeline):
+        return all(takes_missing(step) for _, step in metric.steps)
+    is_tagged = isinstance(metric, BaseEstimator)
+    return is_tagged and bool(get_tags(metric).input_tags.allow_nan)
 
 
 def takes_several_targets(metric: Any) -> bool:

@@ -48,6 +48,7 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
         rows = read_rows(
             self, X, y, accept_sparse=self._takes_sparse_rows(), any_scale=self._searches_only(),
             distributed=self._takes_partitions(),
+            missing=self._takes_missing(),
         )  # fmt: skip
         self.classes_, self._codes = rows.classes.names, rows.codes
         weights = row_weights(sample_weight, self.class_weight, self.classes_, self._codes)
@@ -136,6 +137,7 @@ class NeighborsRegressor(RegressorMixin, NeighborsPredictor):
         rows = read_rows(
             self, X, y, task="regression", several=True, accept_sparse=self._takes_sparse_rows(),
             any_scale=self._searches_only(), distributed=self._takes_partitions(),
+            missing=self._takes_missing(),
         )  # fmt: skip
         self._targets = rows.values
         weights = check_weights(sample_weight, rows.n_rows)

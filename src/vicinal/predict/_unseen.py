@@ -10,7 +10,8 @@ from sklearn.frozen import FrozenEstimator
 from vicinal._types import AnyArray
 from vicinal._validation import check_whole
 from vicinal.predict._neighbors import KNNClassifier
-from vicinal.predict._sides import fit_metric
+from vicinal.predict._sides import fit_metric, prepare_metric
+from vicinal.rows import read_target
 
 
 def unseen_class_error(
@@ -58,7 +59,8 @@ def unseen_class_error(
     unseen = np.isin(y, rng.choice(classes, n_drawn, replace=False))
     rows = rng.permutation(np.flatnonzero(unseen))
     database, queries = rows[: len(rows) // 2], rows[len(rows) // 2 :]
-    fitted = fit_metric(metric, X[~unseen], y[~unseen], n_neighbors)
+    seen = read_target(y[~unseen], "classification")
+    fitted = fit_metric(prepare_metric(metric, n_neighbors), X[~unseen], seen)
     frozen = None if fitted is None else FrozenEstimator(fitted)
     model = KNNClassifier(n_neighbors, frozen).fit(X[database], y[database])
     return float(np.mean(model.predict(X[queries]) != y[queries]))

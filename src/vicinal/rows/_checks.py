@@ -22,7 +22,7 @@ from vicinal.rows._disguises import (
     widen,
 )
 from vicinal.rows._rows import Rows
-from vicinal.rows._target import Classes, read_target
+from vicinal.rows._target import Classes, Numbers, read_target
 
 FLOATS = (np.float64, np.float32)
 # Weights that are less than this part of the largest count as zero: their products vanish.
@@ -42,6 +42,7 @@ def read_rows(
     any_scale: bool = False,
     least_rows: int = 1,
     distributed: bool = False,
+    missing: bool = False,
 ) -> Rows:
     """Return X, y, weights and groups as rows; refuse in words what they cannot be.
 
@@ -50,8 +51,9 @@ def read_rows(
     estimator : object
         Whose ``fit`` was given them, for messages. Nothing is written to it.
     X : array-like of shape (n, d)
-    y : array-like of shape (n,), or (n, C) for numbers
-        Not looked at where ``task`` is None.
+    y : array-like of shape (n,), or (n, C) for numbers; or a Target
+        Not looked at where ``task`` is None. What somebody has read already is what it is to a
+        learner that takes both: whole numbers that are a quantity are no classes then.
     sample_weight, groups : array-like of shape (n,) or None
         A row without weight is no row: its target need not even make sense.
     task : {"classification", "regression", "auto"} or None
@@ -66,9 +68,15 @@ def read_rows(
     distributed : bool
         Whether X may be a dask array, which stays where it is; its values are looked at where they
         are used. y is gathered; weights and groups are the caller's.
+    missing : bool
+        Whether values of X may be missing: NaN.
     """
     if distributed and is_distributed(X):
         return _read_partitions(X, y, task, several)
+    if isinstance(y, Classes | Numbers):
+        if task == "auto":
+            task = "classification" if y.labels is not None else "regression"
+        y = y.given
     refuse_distributed(estimator, X, y)
     refuse_disguises(X, None if task is None else y)
     names = _get_feature_names(X)
@@ -77,6 +85,7 @@ def read_rows(
         "order": "C",
         "accept_sparse": "csr" if accept_sparse else False,
         "ensure_min_samples": least_rows,
+        "ensure_all_finite": _finite(missing),
         "estimator": estimator,
     }
     if task is None:
@@ -167,12 +176,18 @@ def remember_columns(estimator: Any, rows: Rows) -> None:
         estimator.__dict__.pop("feature_names_in_", None)  # of an earlier fit
 
 
+def _finite(missing: bool) -> bool | str:
+    return "allow-nan" if missing else True
+
+
 def check_transform_input(
-    estimator: Any, X: AnyArray, *, accept_sparse: bool = True, any_scale: bool = False
-) -> AnyArray:
+    estimator: Any, X: AnyArray, *, accept_sparse: bool = True, any_scale: bool = False,
+    missing: bool = False,
+) -> AnyArray:  # fmt: skip
     """Check X against what ``fit`` saw (columns, names, finiteness).
 
-    ``any_scale`` lets values through that no learned map keeps in the range of floats.
+    ``any_scale`` lets values through that no learned map keeps in the range of floats, ``missing``
+    such as are not there.
     """
     refuse_disguises(X)
     checked: AnyArray = validate_data(
@@ -181,6 +196,7 @@ def check_transform_input(
         reset=False,
         dtype=list(FLOATS),
         accept_sparse="csr" if accept_sparse else False,
+        ensure_all_finite=_finite(missing),
     )
     if any_scale:
         return checked
@@ -222,10 +238,13 @@ def check_at_least_two_classes(estimator: Any, target: Classes) -> None:
         )
 
 
-def check_pairs(estimator: Any, pairs: AnyArray) -> FloatArray:
+def check_pairs(estimator: Any, pairs: AnyArray, *, missing: bool = False) -> FloatArray:
     """Return pairs as floats of shape (n, 2, d), d the number of features ``fit`` saw."""
     refuse_disguises(pairs)
-    checked: FloatArray = check_array(pairs, allow_nd=True, dtype=list(FLOATS))
+    finite = _finite(missing)
+    checked: FloatArray = check_array(
+        pairs, allow_nd=True, dtype=list(FLOATS), ensure_all_finite=finite
+    )
     if checked.ndim != 3 or checked.shape[1] != 2:
         raise ValueError(
             f"pairs must have shape (n, 2, n_features), got {checked.shape}; stack each query "

@@ -124,8 +124,9 @@ def _largest_of_columns(X: Any) -> FloatArray:
         return np.asarray(abs(X).max(axis=0).toarray(), dtype=np.float64).ravel()
     if not len(X):
         return np.zeros(X.shape[1])
-    largest: FloatArray = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
-    return largest
+    # What is missing has no size.
+    largest = np.maximum(np.fmax.reduce(X, axis=0), -np.fmin.reduce(X, axis=0))
+    return np.nan_to_num(largest.astype(np.float64), posinf=np.inf)
 
 
 def refuse_strange_labels(y: Any) -> None:

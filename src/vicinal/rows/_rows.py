@@ -22,6 +22,7 @@ class Rows:
     Attributes
     ----------
     X : ndarray or CSR array of shape (n, d)
+        Finite; NaN is a value that is missing, and comes to learners alone that can do without.
     target : Classes, Numbers or None
         None where nobody gave a y.
     weights : ndarray of shape (n,) or None
@@ -68,7 +69,19 @@ class Rows:
     @cached_property
     def spread(self) -> FloatArray:
         """The standard deviation of each feature, (d,)."""
-        return feature_spread(self.X, self.weights)
+        if issparse(self.X) or not np.isnan(np.sum(self.X)):
+            return feature_spread(self.X, self.weights)
+        return self._spread_of_present()
+
+    def _spread_of_present(self) -> FloatArray:
+        """Return the spread of each column's values that are not missing, 0 where all are."""
+        spread = np.zeros(self.X.shape[1])
+        for j, column in enumerate(self.X.T):
+            rows = np.flatnonzero(~np.isnan(column))
+            if len(rows):
+                weights = None if self.weights is None else self.weights[rows]
+                spread[j] = feature_spread(column[rows, None], weights)[0]
+        return spread
 
     def unweighted(self) -> Self:
         """Return the rows, each of which counts the same."""

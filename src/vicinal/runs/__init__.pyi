@@ -1,3 +1,4 @@
+from vicinal.runs._cells import CHOSEN as CHOSEN
 from vicinal.runs._cells import HNN as HNN
 from vicinal.runs._cells import KNN as KNN
 from vicinal.runs._cells import Cell as Cell

@@ -56,7 +56,7 @@ def write_duckdb(layout: Layout, ids: IntArray | None, out: Path, table: str) ->
                      "LIMIT 10;")  # fmt: skip
         _write(out, parts)
         return
-    d, matrix = layout.n_inputs, layout.linear("DuckDB")
+    matrix, d = layout.linear("DuckDB"), layout.n_inputs
     parts = [f"CREATE TABLE {name} (id BIGINT PRIMARY KEY, embedding FLOAT[{p}]);"]
     parts += _inserts(layout, ids, name, _bracketed)
     parts.append(f"CREATE TABLE {name}_map (i INTEGER, weights FLOAT[{d}], bias FLOAT);")
