@@ -20,7 +20,8 @@ Inside, from the bottom up:
 - ``_trials``, ``_choice``: what a candidate is worth, and the race of paths that chooses;
 - ``_fit``: one fit, whatever holds the rows; ``mergeable``: what a fit on parts is made of;
 - ``_local``: neighbours ranked by the metric at their places;
-- ``_base``, ``_outer_products``: the estimators; ``_graph``, ``_diffusion``: the diffusion map.
+- ``_kept``, ``_base``, ``_outer_products``: what a fit leaves, and the estimators; ``_graph``,
+  ``_diffusion``: the diffusion map.
 
 Others may use the names below and the module ``mergeable``; ``local_fits`` and its kin are the
 local planes that :class:`~vicinal.LocalLinearRegressor` predicts by.
