@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from vicinal import SCML, KNNClassifier
-from vicinal.rivals._progress import Lines
+from vicinal.rivals._progress import Iterations
 from vicinal.rivals._scml import Triplets, dual_averaging
 
 
@@ -20,7 +20,7 @@ def test_steps_come_near_the_least_of_the_objective():
     points = np.concatenate([np.zeros((1, 3)), near, far])
     numbers = np.column_stack([np.zeros(400, int), np.arange(1, 401), np.arange(401, 801)])
     triplets = Triplets(points, numbers)
-    weights = dual_averaging(basis, triplets, 0.01, 4000, rng, Lines("", 0, 1))
+    weights = dual_averaging(basis, triplets, 0.01, 4000, rng, Iterations("", 0, 1))
     change = near**2 - far**2
     np.testing.assert_allclose(triplets.change(basis, np.arange(400)), change)
     size = np.mean(np.abs(change))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._lines import Lines
 from vicinal._threads import thread_count
 from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal._validation import check_positive
@@ -234,7 +234,7 @@ class AutoMetric(MetricLearner):
             seed=draw_seed(check_random_state(self.random_state)),
             cpu_seconds=None if budget is None else check_positive("cpu_seconds", budget),
             n_threads=thread_count(self.n_jobs),
-            report=self._report,
+            lines=Lines("AutoMetric", self.verbose),
         )
 
     def _candidates(self, target: Target | None) -> list[tuple[str, Any]]:
@@ -271,11 +271,6 @@ class AutoMetric(MetricLearner):
     def _n_features_out(self) -> int:
         width = np.zeros((1, self.n_features_in_))
         return int(np.shape(self.maps_.queries(width))[1])
-
-    def _report(self, line: str) -> None:
-        if self.verbose:
-            sys.stdout.write(f"[AutoMetric] {line}\n")
-            sys.stdout.flush()
 
 
 def default_candidates(target: Target | None) -> list[tuple[str, Any]]:

@@ -16,12 +16,13 @@ standard error of their difference is chosen: what the race cannot tell apart is
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
 from typing import Any
 
+from vicinal._lines import Lines
 from vicinal._types import Fold
 from vicinal.combine._members import (
     begin_member,
@@ -68,7 +69,7 @@ class Race:
     seed: int
     cpu_seconds: float | None
     n_threads: int
-    report: Callable[[str], None]
+    lines: Lines
 
     def run(
         self, rows: Rows, candidates: Sequence[tuple[str, Any]], folds: Sequence[Fold]
@@ -133,7 +134,7 @@ class Race:
         standing.maps.append(maps)
         standing.scores.append(self.judge(maps, rows, fold))
         spent = f"{standing.cpu_seconds:.1f} CPU-seconds"
-        self.report(f"{standing.name}: score {standing.score.mean:.4f}, {spent}")
+        self.lines.say(f"{standing.name}: score {standing.score.mean:.4f}, {spent}")
 
     def judge(self, maps: Maps, rows: Rows, fold: Fold) -> Score:
         """Return the score of the held-out rows under some maps."""

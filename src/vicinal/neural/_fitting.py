@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from vicinal._lines import Lines
 from vicinal._types import FloatArray, Fold, IntArray
 from vicinal.neural._applied import MOST_ROWS, Applied
 from vicinal.neural._encoding import Encoding, make_encoding
@@ -69,7 +70,7 @@ class Fitted:
 
 
 def fit_members(
-    rows: Rows, settings: Settings, watch: Callable[[Look], bool], say: Callable[[str], None],
+    rows: Rows, settings: Settings, watch: Callable[[Look], bool], lines: Lines,
     start: tuple[Encoding, dict[str, FloatArray]] | None = None, held: Sequence[Fold] = (),
 ) -> Fitted:  # fmt: skip
     """Return what members learned from rows.
@@ -80,8 +81,8 @@ def fit_members(
     settings : Settings
     watch : callable
         Called with each look; a true answer ends the training.
-    say : callable
-        Called with a line about what is about to be done.
+    lines : Lines
+        Say what is about to be done.
     start : (Encoding, parameters) or None
         What an earlier fit left, to go on from.
     held : sequence of Fold
@@ -96,7 +97,7 @@ def fit_members(
         start[0] if start else make_encoding(rows, fold, used, settings.encoding, settings.seed)
     )
     plan = make_plan(rows.n_rows, settings)
-    _check_memory(rows, encoding, plan, settings, say)
+    _check_memory(rows, encoding, plan, settings, lines)
     halves = [np.arange(E)] if E == 1 else [np.arange(E // 2), np.arange(E // 2, E)]
     target, mean, scale = _standard_target(rows)
     material = Material(
@@ -256,12 +257,12 @@ def needed_bytes(
 
 
 def _check_memory(
-    rows: Rows, encoding: Encoding, plan: Plan, settings: Settings, say: Callable[[str], None]
+    rows: Rows, encoding: Encoding, plan: Plan, settings: Settings, lines: Lines
 ) -> None:
     """Say how much memory is about to be taken; refuse what the machine does not have."""
     n, d = rows.X.shape
     needed = needed_bytes(n, d, encoding, plan, settings.n_members)
-    say(
+    lines.say(
         f"{n:,} rows of {d:,} columns as {encoding.n_entries:,} entries, "
         f"{plan.n_steps:,} steps of {plan.batch_size} rows, about {needed / 1e6:,.0f} MB"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from vicinal._lines import Lines
 from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal.metric import MetricLearner
 from vicinal.metric.held_out import CrossFit
@@ -240,7 +240,7 @@ class NeuralMetric(MetricLearner):
                 "pip install 'vicinal[torch]'"
             ) from error
         start = self._start(rows) if self.warm_start else None
-        fitted = fit_members(rows, settings, self._watch, self._say, start, held)
+        fitted = fit_members(rows, settings, self._watch, self._lines, start, held)
         if settings.checkpoint is not None:
             settings.checkpoint.unlink(missing_ok=True)
         return fitted
@@ -296,18 +296,17 @@ class NeuralMetric(MetricLearner):
 
         return apply_module(self.module_, Encoding(**self.encoding_), X)
 
+    @property
+    def _lines(self) -> Lines:
+        return Lines("NeuralMetric", self.verbose)
+
     def _watch(self, look: dict[str, Any]) -> bool:
         scores = ", ".join(f"{value:.4f}" for value in look["held_out"])
-        self._say(
+        self._lines.say(
             f"step {look['step']} of {look['n_steps']}, loss {look['loss']:.4f}, held out {scores}"
         )
         answers = [callback(dict(look)) for callback in self.callbacks]  # every one is asked
         return any(bool(answer) for answer in answers)
-
-    def _say(self, line: str) -> None:
-        if self.verbose:
-            sys.stdout.write(f"[NeuralMetric] {line}\n")
-            sys.stdout.flush()
 
     @property
     def feature_relevance_(self) -> FloatArray:

@@ -21,7 +21,7 @@ from vicinal.metric.selection import PATIENCE, prediction_losses
 from vicinal.pairs import search_pairs
 from vicinal.rivals._large_margin import pull, target_neighbors
 from vicinal.rivals._lmnn import LMNN
-from vicinal.rivals._progress import Lines
+from vicinal.rivals._progress import Iterations
 from vicinal.rivals._trees import Forest, append_tree, no_trees
 from vicinal.rows import USUAL_NEIGHBORS, Classes, Rows, inner_splits
 
@@ -150,9 +150,9 @@ class GBLMNN(MetricLearner):
         with one_blas_thread():
             if self.early_stopping:
                 n_trees = self._choose_trees(rows, linear, seed)
-            lines = Lines("GBLMNN", self.verbose, max(1, n_trees))
+            iterations = Iterations("GBLMNN", self.verbose, max(1, n_trees))
             boosting = self._boosting(X, codes, linear.components_, seed)
-            forest = boosting.run(n_trees, lines)
+            forest = boosting.run(n_trees, iterations)
         self.loss_curve_, self.n_iter_ = boosting.losses, max(1, len(forest))
         self.components_ = linear.components_
         self.tree_features_, self.tree_thresholds_ = forest.features, forest.thresholds

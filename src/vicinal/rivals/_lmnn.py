@@ -23,7 +23,7 @@ from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import choose_by_votes
 from vicinal.metric.starts import Start, check_map
 from vicinal.rivals._large_margin import MarginOptions, learn_margins
-from vicinal.rivals._progress import Lines
+from vicinal.rivals._progress import Iterations
 from vicinal.rows import Rows, usual_neighbors
 
 INITS = ("identity", "pca", "lda")
@@ -162,10 +162,10 @@ class LMNN(MetricLearner):
             self.settings_ = choice.tried
         init = options.init
         self.init_ = init.label() if isinstance(init, Start) else "array"
-        lines = Lines("LMNN", self.verbose, options.max_iter)
+        iterations = Iterations("LMNN", self.verbose, options.max_iter)
 
         def listener(iteration: int, loss: float, components: FloatArray, n_active: int) -> bool:
-            lines.tell(iteration, loss, f", {n_active:,} margins broken")
+            iterations.tell(iteration, loss, f", {n_active:,} margins broken")
             return False
 
         components, self.loss_curve_ = learn_margins(rows, options, listener)

@@ -17,7 +17,7 @@ from vicinal.metric.selection import choose_by_votes
 from vicinal.rivals._constraints import check_tuples, draw_gaps, frame_tuples
 from vicinal.rivals._itml import factor
 from vicinal.rivals._priors import PRIORS, check_prior, known_prior, prior_matrix
-from vicinal.rivals._progress import Lines
+from vicinal.rivals._progress import Iterations
 from vicinal.rows import Rows, check_weights
 
 
@@ -159,11 +159,11 @@ class LSML(MetricLearner):
         near, far = near @ root.T, far @ root.T
         size = float(np.sqrt(np.mean(np.sum(near**2, axis=1) + np.sum(far**2, axis=1)) / 2)) or 1.0
         objective = SquaredResiduals(near / size, far / size, weights, float(self.regularization))
-        lines = Lines("LSML", self.verbose, self.max_iter)
+        iterations = Iterations("LSML", self.verbose, self.max_iter)
 
         start = np.eye(near.shape[1])
         inner, self.loss_curve_ = minimise(
-            objective, start, max_iter=self.max_iter, tol=self.tol, listener=lines
+            objective, start, max_iter=self.max_iter, tol=self.tol, listener=iterations
         )
         self.n_iter_ = max(1, len(self.loss_curve_) - 1)
         learned = inner @ root

@@ -23,7 +23,7 @@ from vicinal.rivals._nca import (
     plain_start,
     soft_options,
 )
-from vicinal.rivals._progress import Lines
+from vicinal.rivals._progress import Iterations
 from vicinal.rivals._soft_neighbors import scale_to_perplexity
 from vicinal.rows import Numbers, Rows
 
@@ -142,8 +142,8 @@ class MLKR(MetricLearner):
             self.settings_ = choice.tried
             options = replace(options, n_stop=choice.n_iter)
         self.solver_ = options.solver
-        lines = Lines("MLKR", self.verbose, options.n_stop or options.max_iter)
-        components, self.loss_curve_ = descend_kernel(rows, options, lines)
+        iterations = Iterations("MLKR", self.verbose, options.n_stop or options.max_iter)
+        components, self.loss_curve_ = descend_kernel(rows, options, iterations)
         self.n_iter_ = max(1, len(self.loss_curve_) - (options.solver == "full-batch"))
         return components
 

@@ -18,7 +18,7 @@ from vicinal.metric.descent import FramedRows, frame_rows
 from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import choose_by_votes
 from vicinal.rivals._itml import factor
-from vicinal.rivals._progress import Lines
+from vicinal.rivals._progress import Iterations
 from vicinal.rivals._rankings import MEASURES, Cut, violate
 from vicinal.rivals._sampling import sample_rows
 from vicinal.rows import Rows
@@ -160,7 +160,7 @@ class MLR(MetricLearner):
     def _learn(self, rows: FramedRows, cost: float, verbose: int = 0) -> FloatArray:
         size = float(np.sqrt(2 * np.mean(np.einsum("ij,ij->i", rows.X, rows.X)))) or 1.0
         X, labels = rows.X / size, rows.codes
-        lines = Lines("MLR", verbose, self.max_iter)
+        iterations = Iterations("MLR", verbose, self.max_iter)
         metric: FloatArray = np.zeros((X.shape[1], X.shape[1]))
         slack = 0.0
         cuts: list[Cut] = []
@@ -168,7 +168,7 @@ class MLR(MetricLearner):
         for step in range(1, self.max_iter + 1):
             self.n_iter_ = step
             cut, violation = violate(metric, X, labels, self.measure, self._k())
-            lines.tell(step, violation, f", slack {slack:.4f}")
+            iterations.tell(step, violation, f", slack {slack:.4f}")
             if violation <= slack + self.tol:
                 break
             cuts.append(cut)

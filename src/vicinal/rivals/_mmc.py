@@ -18,7 +18,7 @@ from vicinal.metric.descent import Frame, frame_rows, make_frame, minimise
 from vicinal.metric.maps import LinearMaps
 from vicinal.rivals._constraints import check_pair_labels, check_tuples, draw_gaps, tuples_span
 from vicinal.rivals._itml import factor
-from vicinal.rivals._progress import Lines
+from vicinal.rivals._progress import Iterations
 from vicinal.rows import Rows
 
 
@@ -161,12 +161,12 @@ class MMC(MetricLearner):
     def _full_metric(self, scatter: FloatArray, far: FloatArray) -> FloatArray:
         values, directions = eigh(scatter, driver="evd")
         whitening = (directions / np.sqrt(values)).T
-        lines = Lines("MMC", self.verbose, self.max_iter)
+        iterations = Iterations("MMC", self.verbose, self.max_iter)
 
         objective = MeanSeparation(far @ whitening.T)
         start = np.eye(len(scatter)) / np.sqrt(len(scatter))
         inner, self.loss_curve_ = minimise(
-            objective, start, max_iter=self.max_iter, tol=self.tol, listener=lines
+            objective, start, max_iter=self.max_iter, tol=self.tol, listener=iterations
         )
         self.n_iter_ = max(1, len(self.loss_curve_) - 1)
         learned = inner @ whitening / np.linalg.norm(inner)

@@ -17,7 +17,7 @@ from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import choose_by_votes
 from vicinal.metric.starts import Start, check_map, start_for
 from vicinal.pairs import Rule
-from vicinal.rivals._progress import Lines
+from vicinal.rivals._progress import Iterations
 from vicinal.rivals._soft_neighbors import (
     AllPairs,
     SampledPairs,
@@ -176,8 +176,10 @@ class NCA(MetricLearner):
             options = replace(options, init=inits[0])
         self.init_ = options.init if isinstance(options.init, str) else "array"
         self.solver_ = options.solver
-        lines = Lines(type(self).__name__, self.verbose, options.n_stop or options.max_iter)
-        components, self.loss_curve_ = self._descend(rows, options, lines)
+        iterations = Iterations(
+            type(self).__name__, self.verbose, options.n_stop or options.max_iter
+        )
+        components, self.loss_curve_ = self._descend(rows, options, iterations)
         self.n_iter_ = max(1, len(self.loss_curve_) - (options.solver == "full-batch"))
         return components
 

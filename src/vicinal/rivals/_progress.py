@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
+from vicinal._lines import Lines
 
-class Lines:
+
+class Iterations:
     """Print a line an iteration where asked to, with the time that is left at most.
 
     It is a :data:`~vicinal.metric.descent.Listener` that never ends a descent.
@@ -22,7 +23,7 @@ class Lines:
     """
 
     def __init__(self, name: str, verbose: int, n_iter: int) -> None:
-        self.name, self.verbose, self.n_iter = name, verbose, n_iter
+        self.lines, self.n_iter = Lines(name, verbose), n_iter
         self.began = time.monotonic()
 
     def __call__(self, iteration: int, loss: float, parameters: object = None) -> bool:
@@ -32,11 +33,8 @@ class Lines:
 
     def tell(self, iteration: int, loss: float, more: str = "") -> None:
         """Print the line of an iteration with something more to say."""
-        if not self.verbose:
-            return
         left = (time.monotonic() - self.began) / iteration * (self.n_iter - iteration)
-        sys.stdout.write(
-            f"[{self.name}] iteration {iteration} of {self.n_iter}, loss {loss:.5g}{more}, "
-            f"at most {left:.0f} s left\n"
+        self.lines.say(
+            f"iteration {iteration} of {self.n_iter}, loss {loss:.5g}{more}, "
+            f"at most {left:.0f} s left"
         )
-        sys.stdout.flush()

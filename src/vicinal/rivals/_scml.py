@@ -20,7 +20,7 @@ from vicinal.metric.selection import choose_by_votes
 from vicinal.metric.starts import discriminant_map, within_scatter
 from vicinal.rivals._constraints import check_tuples, draw_triplets, frame_tuples
 from vicinal.rivals._itml import factor
-from vicinal.rivals._progress import Lines
+from vicinal.rivals._progress import Iterations
 from vicinal.rows import USUAL_NEIGHBORS, Rows, as_classes
 
 # Rows of each class about a centre that its discriminants are computed from, at two scales.
@@ -192,8 +192,8 @@ class SCML(MetricLearner):
         rng: np.random.Generator,
         verbose: int,
     ) -> FloatArray:
-        lines = Lines("SCML", verbose, self.max_iter)
-        weights = dual_averaging(basis, triplets, beta, self.max_iter, rng, lines)
+        iterations = Iterations("SCML", verbose, self.max_iter)
+        weights = dual_averaging(basis, triplets, beta, self.max_iter, rng, iterations)
         self.basis_weights_, self.n_iter_ = weights, self.max_iter
         if not weights.any():
             return np.eye(basis.shape[1])
@@ -288,7 +288,7 @@ def dual_averaging(
     beta: float,
     n_steps: int,
     rng: np.random.Generator,
-    lines: Lines,
+    iterations: Iterations,
 ) -> FloatArray:
     """Return w (B,) of (1): the mean of the second half of the steps.
 
@@ -302,7 +302,7 @@ def dual_averaging(
     beta : float
     n_steps : int
     rng : Generator
-    lines : Lines
+    iterations : Iterations
     """
     n = len(triplets.numbers)
     probe = rng.integers(0, n, min(n, 1000))
@@ -322,7 +322,7 @@ def dual_averaging(
         if step > n_steps // 2:
             mean, n_kept = mean + weights, n_kept + 1
         if step % max(1, n_steps // 20) == 0:
-            lines.tell(step, float(np.maximum(hinge, 0.0).mean()))
+            iterations.tell(step, float(np.maximum(hinge, 0.0).mean()))
     mean /= max(1, n_kept)
     mean[mean < 1e-6 * mean.max(initial=0.0)] = 0.0
     return mean / size

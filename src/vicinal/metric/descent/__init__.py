@@ -21,6 +21,8 @@ from vicinal.metric.descent._problem import (
     Progress,
     Rule,
     Watch,
+    Watcher,
+    watch_of,
 )
 from vicinal.metric.descent._stochastic import (
     LEAST_ROWS,
@@ -48,10 +50,12 @@ __all__ = [
     "Progress",
     "Rule",
     "Watch",
+    "Watcher",
     "enter_frame",
     "frame_rows",
     "make_frame",
     "minimise",
     "project_to_cone",
     "spread_strata",
+    "watch_of",
 ]

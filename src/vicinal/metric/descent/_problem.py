@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
+from vicinal._lines import Lines
 from vicinal._types import FloatArray, IntArray
 from vicinal.rows import Rows
 
@@ -115,3 +116,22 @@ class Progress:
 
 # Told of every epoch; a true answer ends the fit with the best that was found.
 Watch = Callable[[Progress], bool]
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """Prints a line an epoch, and asks a user's callback whether that was enough."""
+
+    lines: Lines
+    callback: Callable[[Progress], Any] | None = None
+
+    def __call__(self, progress: Progress) -> bool:
+        """Tell of an epoch; those of settings are for who wants to see more."""
+        self.lines.say(progress.describe(), level=2 if progress.stage == "settings" else 1)
+        return bool(self.callback(progress)) if self.callback is not None else False
+
+
+def watch_of(learner: Any) -> Watcher:
+    """Return the watch that a learner's ``verbose`` and ``callback`` (where it has one) ask for."""
+    lines = Lines(type(learner).__name__, learner.verbose)
+    return Watcher(lines, getattr(learner, "callback", None))

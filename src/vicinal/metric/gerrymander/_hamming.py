@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from sklearn.utils import check_random_state
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import AnyArray, FloatArray
 from vicinal._validation import check_auto, check_choice, check_costs, check_positive, check_whole
-from vicinal.metric.descent import Progress
+from vicinal.metric.descent import Progress, watch_of
 from vicinal.metric.encoder import BinaryEncoder, check_bits, query_scale
 from vicinal.metric.gerrymander._hamming_problem import NORM, HammingOptions, HammingProblem
 from vicinal.metric.gerrymander._layers import Layers
@@ -166,7 +165,7 @@ class HammingMLNG(BinaryEncoder):
         self._unit = NORM / size if size > 0 else 1.0
         with one_blas_thread():
             problem = HammingProblem(replace(rows, X=self._enter(X)), options)
-            learned = learn(problem, options.seed, self._watch)
+            learned = learn(problem, options.seed, watch_of(self))
         self._widths = options.layers.widths
         self._parameters = learned.components
         self.n_bits_ = self._widths[-1]
@@ -228,9 +227,3 @@ class HammingMLNG(BinaryEncoder):
         rows = self._enter(X)
         projected, _ = Layers(tuple(self._widths)).forward(parameters.astype(rows.dtype), rows)
         return projected
-
-    def _watch(self, progress: Progress) -> bool:
-        if self.verbose > (1 if progress.stage == "settings" else 0):
-            sys.stdout.write(f"[{type(self).__name__}] {progress.describe()}\n")
-            sys.stdout.flush()
-        return bool(self.callback(progress)) if self.callback is not None else False

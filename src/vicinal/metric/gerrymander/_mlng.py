@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,7 +13,14 @@ from scipy.sparse import issparse
 from vicinal._threads import one_blas_thread
 from vicinal._types import AnyArray, FloatArray, Fold, IntArray
 from vicinal._validation import check_costs
-from vicinal.metric.descent import Frame, FramedRows, Progress, enter_frame, make_frame
+from vicinal.metric.descent import (
+    Frame,
+    FramedRows,
+    Progress,
+    enter_frame,
+    make_frame,
+    watch_of,
+)
 from vicinal.metric.gerrymander._options import MLNGOptions, check_options, count_infeasible
 from vicinal.metric.gerrymander._planned import as_maps, cross_fit_plan
 from vicinal.metric.gerrymander._problem import LinearProblem
@@ -236,7 +242,7 @@ class MLNG(MetricLearner):
     def _planned(
         self, rows: FramedRows, options: MLNGOptions, folds: Sequence[Fold] | None = None
     ) -> Plan:
-        return plan_fit(self._problem(rows, options), options.seed, self._watch, folds=folds)
+        return plan_fit(self._problem(rows, options), options.seed, watch_of(self), folds=folds)
 
     def partial_fit(self, X: AnyArray, y: Any = None, sample_weight: Any = None) -> MLNG:
         """Walk one epoch on new rows, from the present metric; the first call is a :meth:`fit`.
@@ -304,9 +310,3 @@ class MLNG(MetricLearner):
                 UserWarning,
                 stacklevel=3,
             )
-
-    def _watch(self, progress: Progress) -> bool:
-        if self.verbose > (1 if progress.stage == "settings" else 0):
-            sys.stdout.write(f"[{type(self).__name__}] {progress.describe()}\n")
-            sys.stdout.flush()
-        return bool(self.callback(progress)) if self.callback is not None else False

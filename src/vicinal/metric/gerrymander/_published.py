@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,7 @@ from sklearn.utils import check_random_state
 from vicinal._threads import one_blas_thread, thread_count
 from vicinal._types import FloatArray
 from vicinal._validation import check_auto, check_choice, check_costs, check_positive, check_whole
-from vicinal.metric.descent import FramedRows, Progress, frame_rows, project_to_cone
+from vicinal.metric.descent import FramedRows, Progress, frame_rows, project_to_cone, watch_of
 from vicinal.metric.gerrymander._published_descent import (
     GRID,
     PublishedDescent,
@@ -200,12 +199,9 @@ class PublishedMLNG(MetricLearner):
         start, n_epochs = self._start(setting.init, rows, framed), int(self.max_iter)
         rng, began = np.random.default_rng(seed), time.monotonic()
         descent = PublishedDescent(framed, how, setting.C, start, n_epochs, rng)
-        label = f"{setting.init}, C {setting.C:.3g}"
+        label, watch = f"{setting.init}, C {setting.C:.3g}", watch_of(self)
         while not descent.is_done:
             loss = descent.advance()
             left = (time.monotonic() - began) / descent.epoch * (n_epochs - descent.epoch)
-            if self.verbose > (1 if stage == "settings" else 0):
-                said = Progress(stage, label, descent.epoch, n_epochs, loss, seconds_left=left)
-                sys.stdout.write(f"[PublishedMLNG] {said.describe()}\n")
-                sys.stdout.flush()
+            watch(Progress(stage, label, descent.epoch, n_epochs, loss, seconds_left=left))
         return descent

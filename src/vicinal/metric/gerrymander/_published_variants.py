@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,6 +18,7 @@ from vicinal.metric.descent import (
     enter_frame,
     frame_rows,
     project_to_cone,
+    watch_of,
 )
 from vicinal.metric.gerrymander._published_descent import published_start
 from vicinal.metric.gerrymander._published_maps import STRENGTHS, Infer, MapDescent, step_unit
@@ -135,13 +135,11 @@ class _PublishedMaps(MetricLearner):
         if C is None:
             C = setting.strength * step_unit(framed.X, maps, infer, rng)
         descent = MapDescent(framed.X, infer, maps, C, self.max_iter, rng, setting.batch_size)
+        watch = watch_of(self)
         with np.errstate(over="ignore", invalid="ignore"):  # a C that is too large is seen below
             while not descent.is_done and descent.is_finite:
                 loss = descent.advance()
-                if self.verbose > (1 if stage == "settings" else 0):
-                    said = Progress(stage, setting.label(), descent.epoch, self.max_iter, loss)
-                    sys.stdout.write(f"[{type(self).__name__}] {said.describe()}\n")
-                    sys.stdout.flush()
+                watch(Progress(stage, setting.label(), descent.epoch, self.max_iter, loss))
         return descent
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,7 @@ from vicinal._validation import (
     check_positive,
     check_whole,
 )
-from vicinal.metric.descent import Progress, enter_frame, make_frame
+from vicinal.metric.descent import Progress, enter_frame, make_frame, watch_of
 from vicinal.metric.gerrymander._options import check_init
 from vicinal.metric.gerrymander._planned import as_maps, cross_fit_plan
 from vicinal.metric.gerrymander._published_variants import PublishedRegressionMLNG
@@ -214,7 +213,7 @@ class RegressionMLNG(MetricLearner):
         standard = replace(rows, target=Numbers(standard_targets(rows.values)))
         framed = enter_frame(standard, make_frame(rows.X))
         problem = RegressionProblem(framed, options)
-        return plan_fit(problem, options.seed, self._watch, folds=folds)
+        return plan_fit(problem, options.seed, watch_of(self), folds=folds)
 
     def _finish(self, plan: Plan) -> LinearMaps:
         """Return the maps learned from all rows, and keep how they came to be."""
@@ -261,9 +260,3 @@ class RegressionMLNG(MetricLearner):
             regularizer=self.regularizer,
             regularization=check_auto("regularization", self.regularization, check_positive),
         )
-
-    def _watch(self, progress: Progress) -> bool:
-        if self.verbose > (1 if progress.stage == "settings" else 0):
-            sys.stdout.write(f"[{type(self).__name__}] {progress.describe()}\n")
-            sys.stdout.flush()
-        return bool(self.callback(progress)) if self.callback is not None else False

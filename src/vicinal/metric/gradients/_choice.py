@@ -7,11 +7,12 @@ candidates ─▶ a few points, one half ─▶ those not clearly behind ─▶ 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vicinal._lines import QUIET, Lines
 from vicinal._types import FloatArray
 from vicinal.metric.selection import CLEARLY, drop_behind, first_within
 
@@ -45,7 +46,7 @@ def choose(
     smoothers: Sequence[Smoother],
     powers: Sequence[float],
     n_iter: int,
-    report: Callable[[str], None] = lambda line: None,
+    lines: Lines = QUIET,
 ) -> SmootherChoice:
     """Return the smoother, power and iteration whose metrics predict best.
 
@@ -63,7 +64,7 @@ def choose(
     paths = [follow(halves, by_end[end]) for end in drop_behind(list(by_end))]
     for path in paths:
         for number, trial in enumerate(path, start=1):
-            report(f"iteration {number}: {trial.name}, error {trial.value:.4g}")
+            lines.say(f"iteration {number}: {trial.name}, error {trial.value:.4g}")
     chosen, best = preferred(paths)
     enough = chosen.index(first_within(chosen, best))
     start = None

@@ -244,7 +244,7 @@ def _choose(
         diagonals=diagonals, n_threads=n_threads,
     )  # fmt: skip
     powers = kind.powers if options.power is None else (options.power,)
-    return choose(halves, smoothers, powers, n_iter, options.report)
+    return choose(halves, smoothers, powers, n_iter, options.lines)
 
 
 def _evaluation_rows(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._lines import QUIET, Lines
 from vicinal._threads import thread_count
 from vicinal._types import FloatArray
 from vicinal._validation import check_choice, check_components, check_positive, check_whole
@@ -31,7 +31,7 @@ class GradientOptions:
 
     ``smoother`` has all that was told of one: its estimator may be "auto", and where
     ``bandwidth``, ``ridge`` or ``power`` are None its own do not count. ``by_feature`` says whether
-    the columns of the rows are features; ``learner`` is the name lines of ``report`` begin with.
+    the columns of the rows are features; ``lines`` are what the fit says.
     """
 
     kind: MetricKind
@@ -47,14 +47,7 @@ class GradientOptions:
     diagonal: bool | None
     blocks: Blocks
     by_feature: bool = True
-    learner: str = ""
-    verbose: int = 0
-
-    def report(self, line: str) -> None:
-        """Print a line, where the user wants to see it."""
-        if self.verbose:
-            sys.stdout.write(f"[{self.learner}] {line}\n")
-            sys.stdout.flush()
+    lines: Lines = QUIET
 
 
 def check_options(
@@ -84,8 +77,7 @@ def check_options(
         keep_gradients=bool(told["store_gradients"]),
         diagonal=told["diagonal"],
         blocks=Blocks(told["block_size"], thread_count(told["n_jobs"])),
-        learner=learner,
-        verbose=told["verbose"],
+        lines=Lines(learner, told["verbose"]),
     )
 
 
