@@ -61,3 +61,9 @@ def test_other_training_rows_are_refused():
     model = KNNClassifier(3).fit(X[TRAIN], y[TRAIN])
     with pytest.raises(ValueError, match="training_rows are 10, but fit was given 89"):
         model.explain(X[TEST], X[:10])
+
+
+def test_of_many_neighbours_the_nearest_are_told_and_the_others_counted():
+    text = str(KNNClassifier(12).fit(X[TRAIN], y[TRAIN]).explain(X[TEST][:1])[0])
+    assert text.count("  row ") == 10
+    assert "\n  and 2 more, up to " in text

@@ -11,8 +11,9 @@ from vicinal._printable import printable
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.maps import LinearMaps, Maps, project
 
-# Features named in the text of an explanation.
+# Features named in the text of an explanation, and neighbours shown in it.
 _NAMED = 3
+_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,14 @@ class Explanation:
         if self.votes is not None:
             shares = ", ".join(f"{_plain(c)} {v:.0%}" for c, v in self.votes.items() if v > 0)
             lines.append(f"votes: {shares}")
-        for number, row in enumerate(self.indices):
+        for number, row in enumerate(self.indices[:_SHOWN]):
             near = self.nearest_features(number)
             alike = f", alike in {', '.join(map(printable, near))}" if near else ""
             target, distance = _plain(self.targets[number]), self.distances[number]
             lines.append(f"  row {row} at {distance:.4g}: {target}{alike}")
+        if len(self.indices) > _SHOWN:
+            more, farthest = len(self.indices) - _SHOWN, self.distances[-1]
+            lines.append(f"  and {more} more, up to {farthest:.4g} away")
         return "\n".join(lines)
 
 
