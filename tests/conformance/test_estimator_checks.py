@@ -75,7 +75,8 @@ ESTIMATORS += [
     vicinal.QueryAdapter(max_iter=3),
 ]
 
-ABSTRACT = {"MetricLearner"}
+# Smoothing is what a learner is told, and fits nothing.
+ABSTRACT = {"MetricLearner", "Smoothing"}
 
 # A repeated row is its own nearest neighbour and a weighted one is not, so the two must differ;
 # scikit-learn excuses its own stochastic learners likewise. Within a radius the two are the same.

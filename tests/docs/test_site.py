@@ -229,8 +229,6 @@ def test_the_results_page_shows_every_record(site: Path) -> None:
     for record in records:
         assert signed(record["difference"], percent=True) in page
         assert figure(record["error_mean"], None, percent=True) in page
-    rows = len(re.findall(r"<tr", (site / "results.html").read_text(encoding="utf-8")))
-    assert rows >= len(records)
 
 
 @pytest.mark.parametrize("name", ["results", "results-gradients", "results-extensions"])

@@ -187,7 +187,7 @@ class QueryAdapter(AdaptedSearch):
         """
         wanted = self._wanted()
         if relevance is None:
-            shape = np.shape(y)
+            shape = np.asarray(y).shape
             if len(shape) == 2 and shape[1] > 1:
                 raise ValueError(
                     "relevance is missing: it says which documents, the second argument, answer "

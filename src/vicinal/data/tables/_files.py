@@ -21,7 +21,6 @@ from vicinal.data.tables._limits import (
     unpacked_limit,
 )
 from vicinal.data.tables._raw_table import RawTable
-from vicinal.data.tables._sampling import LINES, is_large_text, sample_records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,9 +80,8 @@ def read_raw(
     if sheet is not None and suffix != ".xlsx":
         raise ValueError(f"{path}: sheets (sheet) are of Excel workbooks alone.")
     try:
-        if n_rows is not None and is_large_text(path):
-            table = _read_sample(path, suffix, text_columns, n_rows, seed)
-        else:
+        table = None if n_rows is None else _read_sample(path, suffix, text_columns, n_rows, seed)
+        if table is None:
             table = _read(path, suffix, target, text_columns, sheet)
     except MemoryError as error:
         raise ValueError(f"{path}: reading it takes more memory than there is.") from error
@@ -116,7 +114,12 @@ def _read(
 
 def _read_sample(
     path: Path, suffix: str, text_columns: Collection[str], n_rows: int, seed: int
-) -> RawTable:
+) -> RawTable | None:
+    """Draw rows of a text too large to be looked at whole; None is any other table."""
+    from vicinal.data.tables._sampling import LINES, is_large_text, sample_records
+
+    if not is_large_text(path):
+        return None
     data, n_records = sample_records(path, n_rows, seed)
     table = _read_text(data, path, suffix, text_columns)
     n_all = n_records - (suffix not in LINES)  # the names of the columns

@@ -37,6 +37,9 @@ from vicinal.rows import Rows
 OTHERS = 40
 # Rows whose gaps tell the size of a start.
 PROBES = 256
+# The median row's gap in units of the margin: all but one, and irrational, since gaps of rows on a
+# grid are in the ratios of whole numbers.
+MEDIAN_GAP = 0.99**0.5
 # s: what parts the maps moves by so much of what they have in common.
 SPREAD = 0.1
 
@@ -158,7 +161,8 @@ class FactoredObjective(PairedObjective):
         """Scale a start so that about half of the rows have something to teach.
 
         Then the median row's gap, by which its nearest wrong vote is farther than its nearest right
-        one, is 1, the size of the margin Δ. A start that parts its own rows too well (discriminants
+        one, is all but 1, the size of the margin Δ: a row at its very edge would teach or not as the
+        last bit of its distances has it. A start that parts its own rows too well (discriminants
         of few rows do) would otherwise satisfy every margin and learn nothing.
         """
         largest = max(float(np.square(side).sum(axis=1).max()) for side in self._map(start))
@@ -169,8 +173,9 @@ class FactoredObjective(PairedObjective):
         # Without a wrong vote, or a right one, there is no gap.
         sizes = np.abs(cost - sets.loss[sets.loss > cost / 2])
         known = sizes[sizes > 0]
+        size = np.sqrt(np.median(known) / MEDIAN_GAP) if len(known) else 1.0
         # In float64 the quotient would have all epochs that begin here walked in float64.
-        return (start / np.sqrt(np.median(known))).astype(start.dtype) if len(known) else start
+        return (start / size).astype(start.dtype)
 
 
 def make_objective(rows: Rows, options: MLNGOptions) -> FactoredObjective:
