@@ -20,39 +20,37 @@ def test_the_stub_names_what_the_package_has():
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """What mypy knows of the package, learned once."""
-    return tmp_path_factory.mktemp("cache")
-
-
-def test_a_misspelt_parameter_is_found(tmp_path, cache):
+def said(tmp_path_factory):
+    """What mypy --strict says of two files of a user; most of its time goes into the package."""
     pytest.importorskip("mypy", reason="needs the extra lint")
-    (tmp_path / "user.py").write_text(
+    folder = tmp_path_factory.mktemp("user")
+    (folder / "misspelt.py").write_text(
         "import vicinal\n"
         "vicinal.KNNClassifier(n_neighbors=3)\n"
         "vicinal.KNNClassifier(n_neighbours=3)\n"
         "vicinal.KNNClasifier()\n"
         "vicinal.MLNG(3, max_itr=5)\n"
     )
-    options = ["--strict", "--follow-imports=silent", "--config-file=", "--ignore-missing-imports"]
-    command = [sys.executable, "-m", "mypy", *options, "--cache-dir", str(cache), "user.py"]
-    said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout
-    assert '"n_neighbours" for "KNNClassifier"' in said
-    assert 'no attribute "KNNClasifier"' in said
-    assert '"max_itr" for "MLNG"' in said
-    assert "Found 3 errors" in said, said
-
-
-def test_frames_and_lists_are_taken_as_they_are(tmp_path, cache):
-    pytest.importorskip("mypy", reason="needs the extra lint")
-    (tmp_path / "user.py").write_text(
+    (folder / "frames.py").write_text(
         "import pandas as pd\n"
         "import vicinal\n"
         "frame = pd.DataFrame({'a': [1.0, 2.0], 'y': ['u', 'v']})\n"
         "vicinal.KNNClassifier(1).fit(frame[['a']], frame['y']).predict([[1.5]])\n"
         "vicinal.compare(frame, 'y').to_frame()\n"
     )
-    options = ["--follow-imports=silent", "--config-file=", "--ignore-missing-imports"]
-    command = [sys.executable, "-m", "mypy", *options, "--cache-dir", str(cache), "user.py"]
-    said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout
-    assert said.startswith("Success"), said
+    options = ["--strict", "--follow-imports=silent", "--config-file=", "--ignore-missing-imports"]
+    command = [sys.executable, "-m", "mypy", *options, "--cache-dir", str(folder / "cache")]
+    files = ["misspelt.py", "frames.py"]
+    return subprocess.run([*command, *files], capture_output=True, text=True, cwd=folder).stdout
+
+
+def test_a_misspelt_parameter_is_found(said):
+    assert '"n_neighbours" for "KNNClassifier"' in said
+    assert 'no attribute "KNNClasifier"' in said
+    assert '"max_itr" for "MLNG"' in said
+    assert "Found 3 errors in 1 file (checked 2 source files)" in said, said
+
+
+def test_frames_and_lists_are_taken_as_they_are(said):
+    assert "checked 2 source files" in said, said
+    assert "frames.py" not in said, said

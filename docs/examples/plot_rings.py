@@ -66,9 +66,9 @@ for name, network in (("rings", rings), ("plain", plain)):
 print(f"error under turns and mirrors: {equivariance_error(rings, kind):.0e}")
 
 # %%
-# Equal budgets: both are trained for ten seconds of the processor. The invariant one sees each
+# Equal budgets: both are trained for four seconds of the processor. The invariant one sees each
 # digit at one angle, which is enough; the plain one sees them turned anew at every step.
-BUDGET = 10.0
+BUDGET = 4.0
 
 
 def fit(network, batch_of):

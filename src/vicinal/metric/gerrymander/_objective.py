@@ -161,9 +161,9 @@ class FactoredObjective(PairedObjective):
         """Scale a start so that about half of the rows have something to teach.
 
         Then the median row's gap, by which its nearest wrong vote is farther than its nearest right
-        one, is all but 1, the size of the margin Δ: a row at its very edge would teach or not as the
-        last bit of its distances has it. A start that parts its own rows too well (discriminants
-        of few rows do) would otherwise satisfy every margin and learn nothing.
+        one, is all but 1, the size of the margin Δ: at its very edge a row would teach or not as
+        the last bit of its distances has it. A start that parts its own rows too well, as
+        discriminants of few rows do, would otherwise satisfy every margin and learn nothing.
         """
         largest = max(float(np.square(side).sum(axis=1).max()) for side in self._map(start))
         # A cost that no distance outweighs: the most violating set is then the nearest wrong one.
