@@ -23,7 +23,9 @@ def test_names_are_unique_and_lower_case():
     assert all(name == name.lower() and "," not in name and ":" not in name for name in names)
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m.factory], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "method", [m for m in METHODS if m.factory and not m.package], ids=lambda m: m.name
+)
 def test_every_method_makes_a_learner_with_its_k_and_seed(method):
     metric = make_learner(method, method.tasks[0], k=7, seed=5)
     assert hasattr(metric, "fit")
@@ -103,6 +105,13 @@ def test_references_are_run_where_they_are_asked_for_only():
     numbers = choose_methods(["egop"], "regression", references=True)
     assert [m.name for m in numbers if m.reference] == ["hgb", "forest", "svm", "linear"]
     assert get_method("gp").reference  # of its own accord nobody waits for it
+
+
+def test_a_model_of_a_package_that_is_not_installed_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("vicinal.methods._table.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="tabm needs the package pytabkit.*pip install pytabkit"):
+        choose_methods(["lda", "tabm"], "classification")
+    assert "tabm" not in [m.name for m in choose_methods(None, "regression", references=True)]
 
 
 def test_an_estimator_of_ones_own_is_cloned_and_keeps_its_parameters():

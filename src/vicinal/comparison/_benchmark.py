@@ -21,7 +21,7 @@ from vicinal.comparison._plan import Question, plan_comparison
 from vicinal.comparison._rows import FoldKeeper
 from vicinal.comparison._sources import find_source
 from vicinal.data import Roles
-from vicinal.methods import choose_methods, get_method
+from vicinal.methods import choose_methods, get_method, refuse_missing
 from vicinal.rows import USUAL_NEIGHBORS
 from vicinal.runs import Cell, Neighbors, Record, Setting, Source
 
@@ -153,6 +153,7 @@ def plan_benchmark(
         For a method nobody knows, or a table that cannot be read.
     """
     named = None if methods is None else [get_method(name) for name in methods]
+    refuse_missing(named or ())
     cells: list[Cell] = []
     for source in sources:
         keeper = FoldKeeper()

@@ -17,6 +17,7 @@ from vicinal.methods._table import (
     get_method,
     list_methods,
     own_method,
+    refuse_missing,
 )
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "list_methods",
     "make_learner",
     "own_method",
+    "refuse_missing",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from vicinal.methods._making import takes_neighbors
@@ -54,6 +55,8 @@ class Method:
         A learner of the user's own instead of a factory; it is cloned, never changed.
     citation : str
         A BibTeX key.
+    package : str
+        What has to be installed beside vicinal for it.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Method:
     back_to_unit: bool = False
     estimator: Any = None
     citation: str = ""
+    package: str = ""
 
     def factory_for(self, task: Task) -> str | None:
         """Return the import path of the learner for a task."""
@@ -95,6 +99,17 @@ def _reference(
     """A model of scikit-learn, whose class ends otherwise for classes and for numbers."""
     factory = {task: path + kind for task, kind in zip(BOTH, kinds, strict=True)}
     return Method(name, title, factory, BOTH, reference=True, unasked=unasked)
+
+
+def _installed(
+    name: str, title: str, package: str, path: str, citation: str, **parameters: Any
+) -> Method:
+    """A model of another package, that runs by name alone where that is installed."""
+    factory = {task: path + kind for task, kind in zip(BOTH, MODELS, strict=True)}
+    return Method(
+        name, title, factory, BOTH, default=False, parameters=parameters, reference=True,
+        citation=citation, package=package,
+    )  # fmt: skip
 
 
 METHODS = (
@@ -182,6 +197,13 @@ METHODS = (
         "gp", "Gaussian process", "vicinal.methods._gaussian_process:GaussianProcess", NUMBERS,
         default=False, citation="rasmussen2006", reference=True,
     ),
+    _installed(
+        "catboost", "CatBoost", "catboost", "catboost:CatBoost", "prokhorenkova2018", verbose=0,
+        allow_writing_files=False,
+    ),
+    _installed("realmlp", "RealMLP", "pytabkit", "pytabkit:RealMLP_TD_", "holzmuller2024"),
+    _installed("tabm", "TabM", "pytabkit", "pytabkit:TabM_D_", "gorishniy2025"),
+    _installed("xrfm", "xRFM", "pytabkit", "pytabkit:XRFM_D_", "beaglehole2025"),
 )  # fmt: skip
 
 
@@ -206,6 +228,16 @@ def get_method(name: str) -> Method:
     close = get_close_matches(name.lower(), known, n=3)
     hint = f"Did you mean {' or '.join(close)}? " if close else ""
     raise ValueError(f"no method is called {name!r}. {hint}Known: {', '.join(known)}.")
+
+
+def refuse_missing(methods: Iterable[Method]) -> None:
+    """Refuse methods whose package is not installed, before anything is measured."""
+    for method in methods:
+        if method.package and find_spec(method.package) is None:
+            raise ValueError(
+                f"{method.name} needs the package {method.package}, which is not installed: "
+                f"pip install {method.package}"
+            )
 
 
 def _outside_method(path: str) -> Method:
@@ -251,6 +283,7 @@ def choose_methods(
     if unfit:
         fit = ", ".join(method.name for method in list_methods(task))
         raise ValueError(f"{', '.join(unfit)}: not made for {task}. Methods that are: {fit}.")
+    refuse_missing(chosen)
     more = [m for m in defaults if m.reference and (references or (unasked and m.unasked))]
     return tuple(
         {method.name: method for method in (get_method(EUCLIDEAN), *chosen, *more)}.values()
