@@ -109,7 +109,7 @@ def test_references_are_run_where_they_are_asked_for_only():
 
 def test_a_model_of_a_package_that_is_not_installed_says_what_to_install(monkeypatch):
     monkeypatch.setattr("vicinal.methods._table.find_spec", lambda name: None)
-    with pytest.raises(ValueError, match="tabm needs the package pytabkit.*pip install pytabkit"):
+    with pytest.raises(ValueError, match=r"tabm needs the package pytabkit.*pip install pytabkit"):
         choose_methods(["lda", "tabm"], "classification")
     assert "tabm" not in [m.name for m in choose_methods(None, "regression", references=True)]
 
