@@ -7,6 +7,9 @@ from numba import njit
 
 from vicinal._types import FloatArray
 
+# Features from which the two products of a block cost less than passing through M pair by pair.
+NARROW = 96
+
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def project_pairs(
@@ -23,9 +26,7 @@ def project_pairs(
 
         ξ ← γξ / (γ + δαξ),   λ ← λ − α,   M ← M + β M v vᵀ M,
 
-    which makes the new distance 1/(1/p − δα) equal to the new ξ where λ allows it. M is read and
-    written once a block of pairs: Mv is the product with M as it was before the block, plus what
-    the projections within it have added.
+    which makes the new distance 1/(1/p − δα) equal to the new ξ where λ allows it.
 
     Parameters
     ----------
@@ -39,7 +40,53 @@ def project_pairs(
         ξ and λ.
     gamma : float
     """
-    step = gamma / (gamma + 1)
+    if len(metric) < NARROW:
+        _one_by_one(metric, gaps, signs, slacks, multipliers, gamma)
+    else:
+        _in_blocks(metric, gaps, signs, slacks, multipliers, gamma)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _one_by_one(
+    metric: FloatArray,
+    gaps: FloatArray,
+    signs: FloatArray,
+    slacks: FloatArray,
+    multipliers: FloatArray,
+    gamma: float,
+) -> None:
+    """Read and write M for every pair."""
+    d = metric.shape[0]
+    image = np.empty(d)
+    for pair in range(gaps.shape[0]):
+        squared_distance = 0.0
+        for a in range(d):
+            total = 0.0
+            for b in range(d):
+                total += metric[a, b] * gaps[pair, b]
+            image[a] = total
+            squared_distance += total * gaps[pair, a]
+        beta = _project(pair, squared_distance, signs[pair], slacks, multipliers, gamma)
+        if beta != 0.0:
+            for a in range(d):
+                scaled = beta * image[a]
+                for b in range(d):
+                    metric[a, b] += scaled * image[b]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _in_blocks(
+    metric: FloatArray,
+    gaps: FloatArray,
+    signs: FloatArray,
+    slacks: FloatArray,
+    multipliers: FloatArray,
+    gamma: float,
+) -> None:
+    """Read and write M once a block of pairs.
+
+    Mv is the product with M as it was before the block, plus what the projections within it added.
+    """
     size = block_size(metric.shape[0])
     for first in range(0, gaps.shape[0], size):
         block = gaps[first : first + size]
@@ -49,18 +96,30 @@ def project_pairs(
             _catch_up(images, betas, block[x], x)
             pair = first + x
             squared_distance = np.sum(images[x] * block[x])
-            if not squared_distance > 0.0:
-                continue
-            sign = signs[pair]
-            change = sign * step * (1 / squared_distance - 1 / slacks[pair])
-            alpha = min(multipliers[pair], change)
-            shrink = 1 - sign * alpha * squared_distance
-            if alpha == 0.0 or not shrink > 0.0:
-                continue
-            betas[x] = sign * alpha / shrink
-            slacks[pair] = gamma * slacks[pair] / (gamma + sign * alpha * slacks[pair])
-            multipliers[pair] -= alpha
+            betas[x] = _project(pair, squared_distance, signs[pair], slacks, multipliers, gamma)
         metric += np.dot(np.ascontiguousarray(images.T), betas.reshape(-1, 1) * images)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _project(
+    pair: int,
+    squared_distance: float,
+    sign: float,
+    slacks: FloatArray,
+    multipliers: FloatArray,
+    gamma: float,
+) -> float:
+    """Project onto a pair's bound; return β, zero where M stays as it is."""
+    if not squared_distance > 0.0:
+        return 0.0
+    change = sign * (gamma / (gamma + 1)) * (1 / squared_distance - 1 / slacks[pair])
+    alpha = min(multipliers[pair], change)
+    shrink = 1 - sign * alpha * squared_distance
+    if alpha == 0.0 or not shrink > 0.0:
+        return 0.0
+    slacks[pair] = gamma * slacks[pair] / (gamma + sign * alpha * slacks[pair])
+    multipliers[pair] -= alpha
+    return float(sign * alpha / shrink)
 
 
 @njit(cache=True, nogil=True)
