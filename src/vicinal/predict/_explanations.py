@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +68,31 @@ class Explanation:
             more, farthest = len(self.indices) - _SHOWN, self.distances[-1]
             lines.append(f"  and {more} more, up to {farthest:.4g} away")
         return "\n".join(lines)
+
+
+def list_explanations(
+    predictions: AnyArray, indices: IntArray, distances: FloatArray, targets: AnyArray,
+    votes: Sequence[dict[Any, float]] | None, nearness: FloatArray | None, names: tuple[str, ...],
+) -> list[Explanation]:  # fmt: skip
+    """Return an explanation a row; of all but the names, entry i belongs to row i."""
+    return [
+        Explanation(
+            prediction,
+            indices[i],
+            distances[i],
+            targets[i],
+            None if votes is None else votes[i],
+            None if nearness is None else nearness[i],
+            names,
+        )
+        for i, prediction in enumerate(predictions)
+    ]
+
+
+def check_same_rows(rows: AnyArray, n_fitted: int) -> None:
+    """Refuse rows that cannot be those of the fit."""
+    if len(rows) != n_fitted:
+        raise ValueError(f"training_rows are {len(rows)}, but fit was given {n_fitted}.")
 
 
 def nearness_of(

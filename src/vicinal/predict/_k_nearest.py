@@ -18,7 +18,12 @@ from vicinal.metric.maps import Maps
 from vicinal.predict._ballots import Ballots, NumberBallots
 from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._changes import check_left
-from vicinal.predict._explanations import Explanation, nearness_of
+from vicinal.predict._explanations import (
+    Explanation,
+    check_same_rows,
+    list_explanations,
+    nearness_of,
+)
 from vicinal.predict._heads import (
     PARTS,
     SLOPE,
@@ -296,30 +301,16 @@ class KNearest(NeighborsPredictor):
             One a row; printed, it is a few lines of text.
         """
         distances, indices = self.kneighbors(X)
-        predictions, shares = self.predict(X), self._vote_shares(X)
         nearness = None
         if training_rows is not None:
             rows, queries = (
                 np.asarray(self._check_rows(some), np.float64) for some in (training_rows, X)
             )
-            if len(rows) != self.n_samples_fit_:
-                raise ValueError(
-                    f"training_rows are {len(rows)}, but fit was given {self.n_samples_fit_}."
-                )
+            check_same_rows(rows, self.n_samples_fit_)
             nearness = nearness_of(maps_of(self.metric_), rows, queries, indices)
-        names = vars(self).get("feature_names_in_", range(self.n_features_in_))
-        return [
-            Explanation(
-                prediction,
-                indices[i],
-                distances[i],
-                self.targets_of(indices[i]),
-                None if shares is None else shares[i],
-                None if nearness is None else nearness[i],
-                tuple(map(str, names)),
-            )
-            for i, prediction in enumerate(predictions)
-        ]
+        names = tuple(map(str, vars(self).get("feature_names_in_", range(self.n_features_in_))))
+        said = self.predict(X), indices, distances, self.targets_of(indices), self._vote_shares(X)
+        return list_explanations(*said, nearness, names)
 
     def _vote_shares(self, X: AnyArray) -> list[dict[Any, float]] | None:
         """Return each row's shares of the votes by class, the largest first; None for numbers."""
