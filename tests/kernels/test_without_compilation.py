@@ -19,7 +19,7 @@ random = np.random.default_rng(0)
 y = np.arange(30) % 2
 X = random.normal(size=(30, 3)) + 1.5 * y[:, None]
 fitted = {
-    "MLNG": vicinal.MLNG(n_neighbors=3, max_iter=2, random_state=0).fit(X, y),
+    "MLNG": vicinal.MLNG(3, init="lda", learning_rate=0.1, max_iter=2, random_state=0).fit(X, y),
     "LMNN": vicinal.LMNN(max_iter=3, random_state=0).fit(X, y),
     "ReliefF": vicinal.ReliefF().fit(X, y),
     "EJOP": vicinal.EJOP(random_state=0).fit(X, y),
