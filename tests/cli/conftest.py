@@ -36,21 +36,6 @@ def run_here(*words: object) -> Outcome:
 
 
 @pytest.fixture
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Outcome]:
+def run() -> Callable[..., Outcome]:
     """Return a function that runs ``vicinal`` with the words it is given."""
-
-    def call(*words: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["vicinal", *map(str, words)])
-        capsys.readouterr()
-        code = 0
-        try:
-            main()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return Outcome(code, printed.out, printed.err)
-
-    return call
+    return run_here
