@@ -75,9 +75,10 @@ class HammingMLNG(BinaryEncoder):
 
     Notes
     -----
-    Neighbour sets are sought among the rows of a step, 512 where there are many, so time is linear
-    in the rows; they hold k times the share of rows there, one at least. Ties of inference do not
-    occur while codes are relaxed. In search the nearest by Hamming distance are put in order by the
+    Neighbour sets are sought among the rows of a step, 1,024 where there are many, which hold every
+    class in its share; so time is linear in the rows. They hold k times the share of rows there,
+    but min(k, 5) at least, for one row is no vote. Ties of inference do not occur while codes are
+    relaxed. In search the nearest by Hamming distance are put in order by the
     asymmetric Hamming distance, and equals by their row.
     Departures from the source: relaxed codes in inference and gradient instead of signs in the
     first and f' in the second, Adam with a falling rate instead of momentum and 1/t, no
