@@ -17,11 +17,10 @@ from vicinal.metric.encoder import BinaryEncoder, check_bits, query_scale
 from vicinal.metric.gerrymander._hamming_problem import NORM, HammingOptions, HammingProblem
 from vicinal.metric.gerrymander._layers import Layers
 from vicinal.metric.gerrymander._options import scale_costs
+from vicinal.metric.gerrymander._published_codes import HASHES, PublishedHammingMLNG
 from vicinal.metric.maps import CodeMaps
 from vicinal.metric.selection import learn
 from vicinal.rows import Rows, usual_neighbors
-
-HASHES = ("linear", "tanh", "two-layer")
 
 
 class HammingMLNG(BinaryEncoder):
@@ -82,7 +81,8 @@ class HammingMLNG(BinaryEncoder):
     asymmetric Hamming distance, and equals by their row.
     Departures from the source: relaxed codes in inference and gradient instead of signs in the
     first and f' in the second, Adam with a falling rate instead of momentum and 1/t, no
-    normalisation of the weights, two maps that part slowly, dropout.
+    normalisation of the weights, two maps that part slowly, dropout. :meth:`as_published` is the
+    source's algorithm.
 
     References
     ----------
@@ -140,6 +140,11 @@ class HammingMLNG(BinaryEncoder):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.callback = callback
+
+    @staticmethod
+    def as_published(n_bits: int = 64, **parameters: Any) -> PublishedHammingMLNG:
+        """Return the source's algorithm: see :class:`~vicinal.metric.PublishedHammingMLNG`."""
+        return PublishedHammingMLNG(n_bits, **parameters)
 
     def fit(
         self, X: AnyArray, y: Any = None, sample_weight: Any = None, groups: Any = None
