@@ -2,9 +2,8 @@
 
 In place of W stands V = t W / (C n), which a step of rate 1/(t + 1) on ½‖W‖² + C Σ L changes by
 the slope of one row's loss alone: V ← V − g. The rows' squared lengths q_j = x_j·V x_j follow by
-the same few directions δ, of which X δ is kept. V itself changes once for a block of rows: until
-then x_j·V x_i is that of the block's begin less Σ ± (x_j·δ)(x_i·δ), the same number, made by
-products of matrices instead of products with a vector.
+the same few directions, so that a step takes one product of V with a row, and of the rows with
+that and with the directions.
 """
 
 from __future__ import annotations
@@ -17,9 +16,6 @@ from numba import njit
 from vicinal._kernels._kbest import ZERO
 from vicinal._kernels._targeted import KBest, Pools, add_point, infer_query
 from vicinal._types import FloatArray, IntArray
-
-# Rows between two changes of V: enough that its products are those of matrices.
-BLOCK = 16
 
 
 @njit(cache=True, nogil=True)
@@ -66,77 +62,32 @@ def walk_rows(
     star, hat, loss, voted
         Room for the sets of ``reuse`` rows.
     """
-    n, r = X.shape
+    r = X.shape[1]
     k = star.shape[1]
-    block = reuse * max(1, BLOCK // reuse)
-    most = 2 * k * min(block, order.shape[0])
-    changes = np.empty((most, r)), np.empty((most, n)), np.empty(most)
+    directions, signs = np.empty((2 * k, r)), np.empty(2 * k)
     total = 0.0
-    for first in range(0, order.shape[0], block):
-        rows = order[first : first + block]
-        total += _walk_block(
-            X, labels, rows, reuse, V, lengths, first_step + first, margin, costs, greedy,
-            changes, table, pools, star, hat, loss, voted,
-        )  # fmt: skip
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _walk_block(
-    X: FloatArray,
-    labels: IntArray,
-    order: IntArray,
-    reuse: int,
-    V: FloatArray,
-    lengths: FloatArray,
-    first_step: int,
-    margin: float,
-    costs: FloatArray,
-    greedy: bool,
-    changes: tuple[FloatArray, FloatArray, FloatArray],
-    table: KBest,
-    pools: Pools,
-    star: IntArray,
-    hat: IntArray,
-    loss: FloatArray,
-    voted: IntArray,
-) -> float:
-    """Walk some rows, and change V by all of them at the end; return the sum of their losses.
-
-    ``changes`` is room for the directions δ (m, r), X δ (m, n) and their signs (m,).
-    """
-    directions, along, signs = changes
-    asked = X[order]
-    products = np.dot(np.dot(asked, V), X.T)
-    total, m = 0.0, 0
     for begin in range(0, order.shape[0], reuse):
         end = min(begin + reuse, order.shape[0])
         for s in range(begin, end):
-            if m > 0:
-                shares = signs[:m] * np.dot(directions[:m], asked[s])
-                products[s] -= np.dot(shares, along[:m])
             scale = 1 / ((first_step + s) * margin)
             _infer_row(
-                products[s], labels, order[s], lengths, scale, costs, greedy, table, pools,
-                s - begin, star, hat, loss, voted,
+                X, labels, order[s], V, lengths, scale, costs, greedy, table, pools, s - begin,
+                star, hat, loss, voted,
             )  # fmt: skip
         for s in range(begin, end):
             total += loss[s - begin]
             if loss[s - begin] > 0:
-                before = m
-                m = _write_directions(X, order[s], s - begin, star, hat, directions, signs, m)
-                along[before:m] = np.dot(directions[before:m], X.T)
-                _change_lengths(lengths, along[before:m], signs[before:m])
-    if m > 0:
-        V -= np.dot(directions[:m].T, directions[:m] * signs[:m].reshape(m, 1))
+                n = _write_directions(X, order[s], s - begin, star, hat, directions, signs)
+                _step(X, V, lengths, directions[:n], signs[:n])
     return total
 
 
 @njit(cache=True, nogil=True)
 def _infer_row(
-    products: FloatArray,
+    X: FloatArray,
     labels: IntArray,
     i: Any,
+    V: FloatArray,
     lengths: FloatArray,
     scale: float,
     costs: FloatArray,
@@ -149,12 +100,10 @@ def _infer_row(
     loss: FloatArray,
     voted: IntArray,
 ) -> None:
-    """Write the sets and the loss of row i at ``place``.
-
-    ``products`` (n,) are x_j·V x_i, and ``scale`` turns V's distances into W's.
-    """
+    """Write the sets and the loss of row i at ``place``; ``scale`` turns V's distances into W's."""
+    products = np.dot(X, np.dot(V, X[i]))
     n_present = ZERO
-    for j in range(labels.shape[0]):
+    for j in range(X.shape[0]):
         if j != i:
             value = (lengths[j] + lengths[i] - 2 * products[j]) * scale
             n_present = add_point(table, n_present, labels[j], value, np.int32(j))
@@ -173,12 +122,9 @@ def _write_directions(
     hat: IntArray,
     directions: FloatArray,
     signs: FloatArray,
-    n: int,
 ) -> int:
-    """Write x_i − x_j of the rows j in one set alone, +1 for h* (pulled) and −1 for ĥ (pushed).
-
-    They come behind the first n; return how many there are then.
-    """
+    """Write x_i − x_j of the rows j in one set alone, +1 for h* (pulled) and −1 for ĥ (pushed)."""
+    n = 0
     for side in range(2):
         own, other = (star, hat) if side == 0 else (hat, star)
         for a in range(own.shape[1]):
@@ -194,11 +140,20 @@ def _write_directions(
 
 
 @njit(cache=True, nogil=True)
-def _change_lengths(lengths: FloatArray, along: FloatArray, signs: FloatArray) -> None:
-    """Take what Σ ± δ δᵀ measures of each row off the lengths."""
-    for a in range(along.shape[0]):
-        for j in range(lengths.shape[0]):
-            lengths[j] -= signs[a] * along[a, j] * along[a, j]
+def _step(
+    X: FloatArray, V: FloatArray, lengths: FloatArray, directions: FloatArray, signs: FloatArray
+) -> None:
+    """Take Σ ± δ δᵀ off V, and what it measures of each row off the lengths."""
+    n, r = directions.shape
+    along = np.dot(X, directions.T.copy())
+    for j in range(X.shape[0]):
+        for a in range(n):
+            lengths[j] -= signs[a] * along[j, a] * along[j, a]
+    for u in range(r):
+        for a in range(n):
+            factor = signs[a] * directions[a, u]
+            for v in range(r):
+                V[u, v] -= factor * directions[a, v]
 
 
 @njit(cache=True, nogil=True)
