@@ -79,4 +79,6 @@ def test_the_vote_is_chosen_for_every_metric_where_that_is_asked(run, tmp_path):
         ("euclidean", "auto"), ("lda", "auto"), ("forest", None),
     }  # fmt: skip
     assert all(r["status"] == "ok" for r in records)
+    assert all((r["k"] is None) == ("coverage" not in r) for r in records)
+    assert all(0 < r["coverage"] <= 1 and r["size"] > 0 for r in records if r["k"])
     assert all("log-loss" in r["scores"] for r in records if r["dataset"] != "number.npz")
