@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -43,11 +44,16 @@ def _thread_settings() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.endswith("_NUM_THREADS")}
 
 
-@pytest.fixture
-def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let runs answer their own requests, where processes are not what is claimed."""
+def answer_here(n: int) -> Any:
+    """Return what answers the requests of a run in this process, in place of so many workers."""
     from vicinal.comparison import Measurer
     from vicinal.runs import ThisProcess
 
+    return ThisProcess(Measurer().answer)
+
+
+@pytest.fixture
+def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs answer their own requests, where processes are not what is claimed."""
     for module in ("vicinal.comparison._compare", "vicinal.published._reproduce"):
-        monkeypatch.setattr(f"{module}.WorkerPool", lambda n: ThisProcess(Measurer().answer))
+        monkeypatch.setattr(f"{module}.WorkerPool", answer_here)

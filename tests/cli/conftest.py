@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 
 import pytest
 
@@ -20,22 +22,20 @@ class Outcome:
     err: str
 
 
-@pytest.fixture
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Outcome]:
-    """Return a function that runs ``vicinal`` with the words it is given."""
-
-    def call(*words: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["vicinal", *map(str, words)])
-        capsys.readouterr()
-        code = 0
+def run_here(*words: object) -> Outcome:
+    """Run ``vicinal`` with these words in this process."""
+    code, out, err = 0, StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["vicinal", *map(str, words)])
         try:
             main()
         except SystemExit as stop:
             code = int(stop.code or 0)
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return Outcome(code, printed.out, printed.err)
+    assert "Traceback" not in out.getvalue() + err.getvalue()
+    return Outcome(code, out.getvalue(), err.getvalue())
 
-    return call
+
+@pytest.fixture
+def run() -> Callable[..., Outcome]:
+    """Return a function that runs ``vicinal`` with the words it is given."""
+    return run_here

@@ -83,11 +83,11 @@ def test_the_reported_error_is_measured_on_rows_the_model_did_not_see(run, tmp_p
 
 
 def test_a_target_of_fractions_is_regressed_and_needs_no_method(run, tmp_path):
-    done = run("fit", "diabetes", "--k", 9, "-o", tmp_path / "m", "--json", tmp_path / "j")
+    words = ("fit", "diabetes", "--k", 9, "-o", tmp_path / "m", "--json", tmp_path / "j")
+    done = run(*words, "--no-error")  # which would be a second choice among all learners
     assert done.code == 0
     record = json.loads((tmp_path / "j").read_text())["records"][0]
     assert (record["method"], record["task"]) == ("auto", "regression")
-    assert 0.4 < record["error_mean"] < 0.8
     X, y = load_diabetes(return_X_y=True, scaled=False)
     predicted = load_model(tmp_path / "m").predict(X)
     assert np.mean((predicted - y) ** 2) / np.var(y) < 0.6

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Outcome, run_here
+from tests.conftest import answer_here
 
-from vicinal.cli import main
-from vicinal.comparison import Measurer
 from vicinal.published import _charts, _page, _reproduce, _tables
 from vicinal.published._tables import parse_table
-from vicinal.runs import ThisProcess
 
 TABLE = parse_table(
     """
@@ -47,21 +44,14 @@ parameters = {n_components = -4}
 WINE, BROKEN, WINE_7 = TABLE.experiments
 
 
-class Ran:
-    """What a call of the command gave, with one small table in place of the shipped ones."""
-
-    def __init__(self, *arguments: str, shipped: bool = False) -> None:
-        out, err = io.StringIO(), io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-            patch.setattr(sys, "argv", ["vicinal", "reproduce", *arguments])
-            if "--jobs" not in arguments:  # processes are not what is claimed
-                patch.setattr(_reproduce, "WorkerPool", lambda n: ThisProcess(Measurer().answer))
-            for module in () if shipped else (_tables, _page, _charts):
-                patch.setattr(module, "published_tables", lambda: (TABLE,))
-            with pytest.raises(SystemExit) as stopped:
-                main()
-        self.code, self.out, self.err = stopped.value.code or 0, out.getvalue(), err.getvalue()
-        assert "Traceback" not in self.out + self.err
+def reproduce(*arguments: str, shipped: bool = False) -> Outcome:
+    """Run the command, with one small table in place of the shipped ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "--jobs" not in arguments:  # processes are not what is claimed
+            patch.setattr(_reproduce, "WorkerPool", answer_here)
+        for module in () if shipped else (_tables, _page, _charts):
+            patch.setattr(module, "published_tables", lambda: (TABLE,))
+        return run_here("reproduce", *arguments)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,20 +63,20 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def whole(place: None) -> Ran:
+def whole(place: None) -> Outcome:
     """One run of all three, the last of which fails."""
-    return Ran("all", "--out", "whole", "--json", "results.json", "--page", "page.md",
+    return reproduce("all", "--out", "whole", "--json", "results.json", "--page", "page.md",
                "--plot", "bars.svg")  # fmt: skip
 
 
-def test_a_run_prints_published_beside_measured(whole: Ran) -> None:
+def test_a_run_prints_published_beside_measured(whole: Outcome) -> None:
     (line,) = [line for line in whole.out.splitlines() if line.startswith(WINE.name)]
     assert "published 5.00 ± 3.0, measured " in line
     assert line.endswith((", within", ", lower", ", higher"))
     assert "[1/6] wine, euclidean, k = 3, 7, fold 1: error " in whole.err
 
 
-def test_one_failing_experiment_is_reported_and_the_others_go_on(whole: Ran) -> None:
+def test_one_failing_experiment_is_reported_and_the_others_go_on(whole: Outcome) -> None:
     assert whole.code == 1
     records = json.loads(Path("results.json").read_text())["records"]
     status = {record["experiment"]: record["status"] for record in records}
@@ -94,7 +84,7 @@ def test_one_failing_experiment_is_reported_and_the_others_go_on(whole: Ran) -> 
     assert "failed: " in whole.out
 
 
-def test_counts_are_never_pooled_over_methods_or_preparations(whole: Ran) -> None:
+def test_counts_are_never_pooled_over_methods_or_preparations(whole: Outcome) -> None:
     counts = [line for line in whole.out.splitlines() if "errors are below" in line]
     assert [line.split(" errors")[0].rsplit(" ", 3)[0] for line in counts] == [
         "euclidean, scale zscore:",
@@ -102,7 +92,7 @@ def test_counts_are_never_pooled_over_methods_or_preparations(whole: Ran) -> Non
     ]
 
 
-def test_json_records_hold_what_every_command_promises(whole: Ran) -> None:
+def test_json_records_hold_what_every_command_promises(whole: Outcome) -> None:
     record, other, _ = json.loads(Path("results.json").read_text())["records"]
     assert (record["dataset"], record["method"], record["k"]) == ("wine", "euclidean", 3)
     assert 0 < record["error_mean"] < 0.2
@@ -112,28 +102,28 @@ def test_json_records_hold_what_every_command_promises(whole: Ran) -> None:
     assert other["k"] == 7
 
 
-def test_the_bars_are_drawn_of_the_run(whole: Ran) -> None:
+def test_the_bars_are_drawn_of_the_run(whole: Outcome) -> None:
     assert "bars.svg" in whole.out
     assert Path("bars.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
-def test_the_page_is_made_from_the_run(whole: Ran) -> None:
+def test_the_page_is_made_from_the_run(whole: Outcome) -> None:
     page = Path("page.md").read_text(encoding="utf-8")
     assert page.startswith("# Published results")
     assert page.count("| Euclidean | wine |") == 2
     assert "The folds of the source are not known." in page
 
 
-def test_a_second_run_measures_nothing_again_and_says_the_same(whole: Ran) -> None:
-    again = Ran("euclidean", "--out", "whole")
+def test_a_second_run_measures_nothing_again_and_says_the_same(whole: Outcome) -> None:
+    again = reproduce("euclidean", "--out", "whole")
     assert again.code == 0
     assert "3 of 3" in again.err
     lines = [line for line in whole.out.splitlines() if "_euclidean_" in line]
     assert again.out.splitlines()[:2] == lines
 
 
-def test_two_processes_give_what_one_gives(whole: Ran) -> None:
-    two = Ran("euclidean", "--out", "two", "--jobs", "2")
+def test_two_processes_give_what_one_gives(whole: Outcome) -> None:
+    two = reproduce("euclidean", "--out", "two", "--jobs", "2")
     one_said, two_said = (
         [line for line in ran.out.splitlines() if "_euclidean_" in line] for ran in (whole, two)
     )
@@ -142,7 +132,7 @@ def test_two_processes_give_what_one_gives(whole: Ran) -> None:
 
 
 def test_quick_is_marked_and_kept_apart() -> None:
-    ran = Ran("euclidean", "--quick", "--json", "quick.json")
+    ran = reproduce("euclidean", "--quick", "--json", "quick.json")
     assert ran.code == 0
     assert "QUICK" in ran.out
     assert "QUICK" in ran.err
@@ -153,11 +143,11 @@ def test_quick_is_marked_and_kept_apart() -> None:
 
 
 def test_list_shows_names_and_figures_without_running() -> None:
-    ran = Ran("--list", "--out", "listed")
+    ran = reproduce("--list", "--out", "listed")
     assert ran.code == 0
     assert ran.out.splitlines()[0] == f"{WINE.name}  5.0 ± 3.0 %"
     assert not Path("listed").exists()
-    assert len(Ran("lda", "--list", "--json", "plan.json").out.splitlines()) == 1
+    assert len(reproduce("lda", "--list", "--json", "plan.json").out.splitlines()) == 1
     (plan,) = json.loads(Path("plan.json").read_text())["experiments"]
     assert plan["parameters"] == {"n_components": -4}
 
@@ -179,7 +169,7 @@ def test_listing_loads_no_numerical_library_and_takes_half_a_second() -> None:
 
 
 def test_the_shipped_experiments_are_listed() -> None:
-    lines = Ran("mlng", "--list", "--k", "3", shipped=True).out.splitlines()
+    lines = reproduce("mlng", "--list", "--k", "3", shipped=True).out.splitlines()
     assert "trivedi2014_mlng_letter_zscore_k3  2.32 ± 0.1 %" in lines
     assert all(line.split()[0].endswith("_k3") for line in lines)
 
@@ -199,7 +189,7 @@ def test_the_shipped_experiments_are_listed() -> None:
     ],
 )
 def test_bad_usage_is_refused_before_any_work(arguments: list[str], message: str) -> None:
-    ran = Ran(*arguments, "--out", "refused")
+    ran = reproduce(*arguments, "--out", "refused")
     assert ran.code == 2
     assert message in ran.err
     assert not Path("refused").exists()
@@ -212,6 +202,6 @@ def test_a_missing_data_set_stops_the_run_before_it_starts(monkeypatch: pytest.M
         raise FileNotFoundError(f"{name} is not here; put wine.npz into the folder")
 
     monkeypatch.setattr(vicinal.data, "load_dataset", absent)
-    ran = Ran("euclidean", "--out", "absent")
+    ran = reproduce("euclidean", "--out", "absent")
     assert (ran.code, "wine is not here" in ran.err) == (2, True)
     assert not Path("absent").exists()

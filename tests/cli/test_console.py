@@ -17,13 +17,13 @@ from vicinal.cli._console import (
     make_console,
     name_options,
 )
-from vicinal.runs import Cell, Progress, Setting, Source
+from vicinal.runs import Cell, RunProgress, Setting, Source
 
 CELL = Cell(Setting(Source("letter")), 1, "mlng", (3, 7))
 RECORD = {"status": "ok", "error": 0.0213, "fit_cpu_seconds": 1.5, "predict_cpu_seconds": 0.25}
 
 
-def show(*reports: Progress, terminal: bool, say: str = "") -> str:
+def show(*reports: RunProgress, terminal: bool, say: str = "") -> str:
     file = io.StringIO()
     console = Console(file=file, width=120, force_terminal=terminal, color_system=None)
     with RunDisplay(console) as display:
@@ -35,9 +35,9 @@ def show(*reports: Progress, terminal: bool, say: str = "") -> str:
 
 
 REPORTS = (
-    Progress(10, 4, 0, (CELL,), None),
-    Progress(10, 5, 0, (), 75.0, ended=CELL, records=(RECORD,)),
-    Progress(10, 6, 1, (), 0.2, ended=CELL, records=({"status": "failed", "message": "[no]"},)),
+    RunProgress(10, 4, 0, (CELL,), None),
+    RunProgress(10, 5, 0, (), 75.0, ended=CELL, records=(RECORD,)),
+    RunProgress(10, 6, 1, (), 0.2, ended=CELL, records=({"status": "failed", "message": "[no]"},)),
 )
 
 

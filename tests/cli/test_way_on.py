@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Outcome, run_here
+from tests.conftest import answer_here
 from tests.data.tables import strangers
 
 
-def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "vicinal", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=200)
+def run(*words: object, folder: Path) -> Outcome:
+    """Run a command in this process and this folder, its cells too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr("vicinal.comparison._compare.WorkerPool", answer_here)
+        return run_here(*words)
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +29,11 @@ def folder(tmp_path_factory) -> Path:
         "compare", "counts.csv", "--target", "score", "--methods", "covariance", "--drop", "s2",
         "--out", "run", "--no-report", folder=place,
     )  # fmt: skip
-    assert compared.returncode == 0, compared.stderr
-    (place / "said.txt").write_text(compared.stdout)
+    assert compared.code == 0, compared.err
+    (place / "said.txt").write_text(compared.out)
     fitted = run("fit", "run", "--out", "counts.vicinal", folder=place)
-    assert fitted.returncode == 0, fitted.stderr
-    (place / "fitted.txt").write_text(fitted.stdout)
+    assert fitted.code == 0, fitted.err
+    (place / "fitted.txt").write_text(fitted.out)
     (place / "new.csv").write_text("bmi,bp,s1\n0.1,0.2,0.3\n-1.4,0.9,0\n")
     return place
 
@@ -55,24 +58,24 @@ def test_a_run_whose_table_has_changed_is_not_fitted(folder, tmp_path):
         "compare", "counts.csv", "--target", "score", "--methods", "covariance", "--out", "run",
         "--no-report", folder=tmp_path,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     with (tmp_path / "counts.csv").open("a") as file:
         file.write("0,0,0,0,100\n")
     refused = run("fit", "run", "--out", "m.vicinal", folder=tmp_path)
-    assert refused.returncode == 2
-    assert "has changed since it was compared" in refused.stderr
+    assert refused.code == 2
+    assert "has changed since it was compared" in refused.err
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
     refused = run("fit", tmp_path, "--out", tmp_path / "m.vicinal", folder=tmp_path)
-    assert refused.returncode == 2
-    assert "a directory without a comparison that ended" in refused.stderr
+    assert refused.code == 2
+    assert "a directory without a comparison that ended" in refused.err
 
 
 def test_predictions_stand_beside_the_table_on_request(folder):
     done = run("predict", "counts.vicinal", "new.csv", "--append", folder=folder)
-    assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert done.code == 0, done.err
+    rows = list(csv.DictReader(done.out.splitlines()))
     assert list(rows[0]) == ["bmi", "bp", "s1", "predicted score"]
     assert rows[1]["bmi"] == "-1.4"
     assert all(len(row["predicted score"]) < 9 for row in rows)
@@ -82,24 +85,24 @@ def test_rows_the_model_learned_from_are_said_to_be(folder):
     lines = (folder / "counts.csv").read_text().splitlines()
     (folder / "some.csv").write_text("\n".join(lines[:31]))
     done = run("predict", "counts.vicinal", "some.csv", "--out", "p.csv", folder=folder)
-    assert "30 of them equal a row that the model learned from" in done.stdout
+    assert "30 of them equal a row that the model learned from" in done.out
     (folder / "other.csv").write_text("bmi,bp,s1,score\n0.1,0.2,0.3,150\n-1.4,0.9,0,80\n")
     fresh = run("predict", "counts.vicinal", "other.csv", "--out", "p.csv", folder=folder)
-    assert "learned from" not in fresh.stdout + fresh.stderr
+    assert "learned from" not in fresh.out + fresh.err
 
 
 def test_an_answer_is_explained_by_the_neighbours_own_columns(folder):
     done = run("predict", "counts.vicinal", "new.csv", "--explain", "why.html", folder=folder)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     page = (folder / "why.html").read_text()
     assert "Row 0: score = " in page
     assert "The mean of" in page
     assert page.count('<tr class="asked">') == 2
     assert "<mark>" in page
     listed = run("neighbors", "counts.vicinal", "new.csv", "--row", "1", folder=folder)
-    assert listed.returncode == 0, listed.stderr
-    assert {"bmi", "bp", "s1"} <= set(listed.stdout.splitlines()[0].split())
-    assert "-1.4" in listed.stdout
+    assert listed.code == 0, listed.err
+    assert {"bmi", "bp", "s1"} <= set(listed.out.splitlines()[0].split())
+    assert "-1.4" in listed.out
 
 
 def test_names_on_the_page_of_answers_are_shown_and_not_obeyed(tmp_path):
@@ -107,6 +110,6 @@ def test_names_on_the_page_of_answers_are_shown_and_not_obeyed(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     done = run("fit", "t.csv", "--target", "score", "-o", "m.vicinal", "--method", "covariance",
                "--no-error", folder=tmp_path)  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     run("neighbors", "m.vicinal", "t.csv", "--row", "0", "--html", "n.html", folder=tmp_path)
     assert "<script>" not in (tmp_path / "n.html").read_text()

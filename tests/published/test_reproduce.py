@@ -31,7 +31,7 @@ from vicinal.published._reproduce import (
     reproduce,
     summarise,
 )
-from vicinal.runs import Progress, record_key
+from vicinal.runs import RunProgress, record_key
 
 WINE = Experiment(
     name="nobody2000_euclidean_wine_zscore_k3",
@@ -187,7 +187,7 @@ def test_a_run_measures_what_scikit_learn_measures_and_goes_on_where_it_stopped(
     tmp_path: Path,
 ) -> None:
     first = reproduce([WINE], tmp_path / "run")
-    seen: list[Progress] = []
+    seen: list[RunProgress] = []
     both = reproduce([WINE, WINE_7, WINE_LDA], tmp_path / "run", listener=seen.append)
     assert both[0].errors == first[0].errors
     assert all(outcome.complete for outcome in both)

@@ -9,7 +9,7 @@ import pytest
 
 from vicinal.published import Experiment
 from vicinal.published._reproduce import plan_experiments, reproduce
-from vicinal.runs import HNN, KNN, Progress
+from vicinal.runs import HNN, KNN, RunProgress
 
 EXPERIMENT = Experiment(
     name="nobody2000_euclidean_diabetes_knn",
@@ -51,7 +51,7 @@ def test_both_kinds_share_a_fit_and_numbers_of_neighbours_have_their_own() -> No
 @pytest.mark.usefixtures("one_process")
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     (first,) = reproduce([EXPERIMENT], tmp_path / "run")
-    seen: list[Progress] = []
+    seen: list[RunProgress] = []
     outcomes = reproduce([EXPERIMENT, WITHIN, LEARNED], tmp_path / "run", listener=seen.append)
     assert outcomes[0].errors == first.errors
     assert all(outcome.complete for outcome in outcomes)

@@ -142,6 +142,19 @@ def test_regression_speaks_of_nmse_without_percent(
     )
 
 
+def test_answers_that_are_numbers_are_off_by_so_much_in_their_own_unit(
+    make_row: MakeRow, make_comparison: MakeComparison
+) -> None:
+    plain = make_row(error_mean=0.5, scores={"error": 0.5, "mae": 79012.0})
+    egop = make_row(method="egop", title="EGOP", error_mean=0.2, scores={"mae": 39261.0})
+    flats = make_comparison(plain, egop, task="regression", unit="€")
+    assert words(flats).endswith(" Its answers are off by 39,300 € on average instead of 79,000 €.")
+    alone = make_comparison(egop, task="regression")
+    assert words(alone).endswith(" Its answers are off by 39,300 on average.")
+    ranked_by_it = make_comparison(plain, egop, task="regression", unit="€", loss="mae")
+    assert "on average" not in words(ranked_by_it)  # the sentence before has said so
+
+
 def test_a_cost_that_was_not_measured_is_not_made_up(
     make_row: MakeRow, make_comparison: MakeComparison
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from vicinal.comparison import plan_cells
 from vicinal.methods import get_method
-from vicinal.runs import Progress, RunFolder, Setting, Source, run_cells
+from vicinal.runs import RunFolder, RunProgress, Setting, Source, run_cells
 from vicinal.runs._runner import estimate_seconds, unmeasured
 
 TABLE = "a,b,c,y\n" + "".join(f"{i % 11},{i % 7},{i % 5},{'xz'[i % 2]}\n" for i in range(61))
@@ -22,7 +22,7 @@ def cells(tmp_path):
 
 
 def test_everything_is_measured_once_and_only_failures_again(cells, tmp_path):
-    heard: list[Progress] = []
+    heard: list[RunProgress] = []
     with RunFolder(tmp_path / "run") as folder:
         records = run_cells(cells, folder, listener=heard.append)
     assert len(records) == 4 * (2 + 2 + 2)

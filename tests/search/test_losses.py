@@ -10,8 +10,8 @@ from tests.oracles import ranking_losses as oracle
 
 from vicinal.search._losses import MARGIN, make_loss
 from vicinal.search._moves import moved_documents, sum_queries, without_own
-from vicinal.search._objective import Block, Objective, batch_blocks, shared_blocks
-from vicinal.search._relevance import Judgements, SameClass
+from vicinal.search._objective import AdapterObjective, RankedBlock, batch_blocks, shared_blocks
+from vicinal.search._relevance import Judgements, SameClassRelevance
 
 LOSSES = ("softmax", "hinge", "gerrymandering")
 
@@ -66,7 +66,7 @@ def problem(seed: int, *, labelled: bool = False) -> tuple:
     queries /= 4 * np.linalg.norm(queries, axis=1, keepdims=True)
     documents /= np.linalg.norm(documents, axis=1, keepdims=True)
     if labelled:
-        return queries, queries, SameClass(rng.integers(3, size=24))
+        return queries, queries, SameClassRelevance(rng.integers(3, size=24))
     grades = sparse.csr_array((rng.random((24, 9)) < 0.3) + np.eye(24, 9))
     grades.data[:] = 1
     return queries, documents, Judgements(sparse.csr_array(
@@ -81,14 +81,14 @@ def test_the_gradient_is_that_of_finite_differences(name, how):
     everyone = np.arange(len(queries))
     blocks, stand = shared_blocks(everyone, np.arange(len(documents))), None
     if how == "many documents":  # the other way round: queries are mapped, not documents
-        blocks = [Block(everyone[i : i + 5], np.arange(9)) for i in range(0, 24, 5)]
+        blocks = [RankedBlock(everyone[i : i + 5], np.arange(9)) for i in range(0, 24, 5)]
     elif how == "batches":
         blocks = batch_blocks(everyone, relevance, 8, np.random.default_rng(0))
     elif how == "moved":
         sums = sum_queries(queries, relevance, everyone)
         stand = without_own(queries, documents, relevance, everyone, sums, 4.0)
         documents = moved_documents(documents, sums, 4.0)
-    objective = Objective(
+    objective = AdapterObjective(
         queries, documents, relevance, blocks, make_loss(name, 3), 0.05, True, stand,
         anchor=np.full(20, 0.1), hold=0.2,
     )  # fmt: skip
@@ -106,8 +106,8 @@ def test_blocks_of_any_size_give_one_value(name):
     flat = np.random.default_rng(0).normal(size=16)
     values = []
     for size in (1, 5, 24):
-        blocks = [Block(everyone[i : i + size], np.arange(9)) for i in range(0, 24, size)]
-        values.append(Objective(queries, documents, relevance, blocks, loss, 0.1)(flat))
+        blocks = [RankedBlock(everyone[i : i + size], np.arange(9)) for i in range(0, 24, size)]
+        values.append(AdapterObjective(queries, documents, relevance, blocks, loss, 0.1)(flat))
     for value, gradient in values[1:]:
         assert_allclose(value, values[0][0])
         assert_allclose(gradient, values[0][1], atol=1e-12)

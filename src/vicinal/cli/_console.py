@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.text import Text
 
-    from vicinal.runs import Cell, Progress
+    from vicinal.runs import Cell, RunProgress
 
 PLAIN_WIDTH = 120
 
@@ -129,7 +129,7 @@ class RunDisplay(Display):
         self._said_known = False
         self.folder: Path | None = None
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: RunProgress) -> None:
         """Show how far the run is."""
         self.folder = progress.folder
         if not self._said_known:
@@ -147,19 +147,19 @@ class RunDisplay(Display):
         for note in () if self._quiet else notes:
             self.print(name_options(note))
 
-    def _say_known(self, progress: Progress) -> None:
+    def _say_known(self, progress: RunProgress) -> None:
         if progress.n_done and not self._quiet:
             self.print(
                 f"{progress.n_done} of {progress.n_cells} cells were measured by an earlier run "
                 "and are kept (--fresh measures anew)."
             )
 
-    def _move_bar(self, bar: Bar, progress: Progress) -> None:
+    def _move_bar(self, bar: Bar, progress: RunProgress) -> None:
         failed = f" ({progress.n_failed} failed)" if progress.n_failed else ""
         text = ("; ".join(map(self._describe, progress.running)) or "…") + failed
         self._move(bar, text, progress.n_done, progress.n_cells, progress.seconds_left)
 
-    def _print_line(self, progress: Progress) -> None:
+    def _print_line(self, progress: RunProgress) -> None:
         if progress.ended is None:
             return
         width = len(str(progress.n_cells))

@@ -90,7 +90,7 @@ def compare(
     fresh : bool
         Forget what the folder holds.
     listener : callable, optional
-        Called with a :class:`vicinal.runs.Progress` when a measurement starts or ends; one with
+        Called with a :class:`vicinal.runs.RunProgress` when a measurement starts or ends; one with
         a method ``announce`` is first given the lines on how the rows were read.
     **roles
         Columns of a frame or a table by name: ``drop``, ``features`` (only these), ``keep``

@@ -48,7 +48,7 @@ ALPHA = 0.1
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedModel:
     """A fitted model, the neighbours it found (m, k), and what that cost."""
 
     model: Any
@@ -74,7 +74,7 @@ class Prediction:
 
 def measure_cell(
     cell: Cell, method: Method, prepared: PreparedFold
-) -> tuple[list[Record], Fitted | None]:
+) -> tuple[list[Record], FittedModel | None]:
     """Return the records of a cell, one a k, and the fit that they were measured on.
 
     The fit and the search serve all k and are charged to each of them in full.
@@ -99,7 +99,7 @@ def measure_cell(
 
 def _predict(
     cell: Cell, method: Method, prepared: PreparedFold, ks: tuple[Neighbors | None, ...]
-) -> tuple[Mapping[Any, Prediction], Fitted | None]:
+) -> tuple[Mapping[Any, Prediction], FittedModel | None]:
     if method.reference:
         return {None: _predict_reference(cell, method, prepared)}, None
     if cell.tuned:
@@ -133,7 +133,7 @@ def _say_unused_weights(method: Method, task: Task, weights: FloatArray | None) 
         )
 
 
-def _predict_by_choice(fitted: Fitted, prepared: PreparedFold) -> Prediction:
+def _predict_by_choice(fitted: FittedModel, prepared: PreparedFold) -> Prediction:
     """Return the prediction by the vote, or head, that the fit chose, whatever k is."""
     watch = Stopwatch()
     shares = None
@@ -195,7 +195,7 @@ def fit_and_search(
     queries: AnyArray,
     k: int,
     weights: FloatArray | None = None,
-) -> Fitted:
+) -> FittedModel:
     """Fit the cell's metric and find k neighbours of each query.
 
     Raises
@@ -217,11 +217,11 @@ def fit_and_search(
     search = watch.read()
     if not np.isfinite(distances).all():
         raise ValueError("the learned map gives distances that are not finite.")
-    return Fitted(model, distances, neighbors, fit, search)
+    return FittedModel(model, distances, neighbors, fit, search)
 
 
 def _timed_vote(
-    fitted: Fitted, y_train: AnyArray, k: int, task: Task, weights: FloatArray | None
+    fitted: FittedModel, y_train: AnyArray, k: int, task: Task, weights: FloatArray | None
 ) -> Prediction:
     watch = Stopwatch()
     predicted = predict_from(fitted.neighbors, y_train, k, task, weights)

@@ -13,7 +13,7 @@ from typing import Any
 
 from vicinal._types import Dataset
 from vicinal.comparison._execute import (
-    Fitted,
+    FittedModel,
     describe_error,
     fit_and_search,
     measure_cell,
@@ -48,7 +48,7 @@ class Measurer:
         self.folds = FoldKeeper(held)
         self._own = {method.name: method for method in own}
         self._warm: set[tuple[str, str, str]] = set()
-        self._plain: tuple[str, Fitted] | None = None
+        self._plain: tuple[str, FittedModel] | None = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the ``records`` of a cell, or the ``plan`` of a comparison, or what is wrong."""
@@ -100,7 +100,7 @@ class Measurer:
             warm_up(cell, method, task, dtype)
 
     def _exhibit(
-        self, cell: Cell, method: Method, prepared: PreparedFold, fitted: Fitted, folder: Path
+        self, cell: Cell, method: Method, prepared: PreparedFold, fitted: FittedModel, folder: Path
     ) -> str:
         """Write what a fit learned, one file a k; a measurement stands whether or not it can."""
         try:
@@ -121,11 +121,11 @@ class Measurer:
             return describe_error(error)
         return ""
 
-    def _keep_plain(self, cell: Cell, fitted: Fitted) -> None:
+    def _keep_plain(self, cell: Cell, fitted: FittedModel) -> None:
         # Its neighbours only: the model holds a copy of all training rows.
         self._plain = _fold_of(cell), replace(fitted, model=None)
 
-    def _plain_neighbors(self, cell: Cell, prepared: PreparedFold, k: int) -> Fitted:
+    def _plain_neighbors(self, cell: Cell, prepared: PreparedFold, k: int) -> FittedModel:
         """The neighbours under the plain distance, of the fold's own measurement if it is known."""
         known = self._plain
         if known is None or known[0] != _fold_of(cell) or known[1].neighbors.shape[1] < k:
@@ -141,7 +141,7 @@ def _fold_of(cell: Cell) -> str:
     return repr((cell.setting, cell.fold))
 
 
-def _side(fitted: Fitted, prepared: PreparedFold, k: int) -> Side:
+def _side(fitted: FittedModel, prepared: PreparedFold, k: int) -> Side:
     predicted = predict_from(
         fitted.neighbors, prepared.y_train, k, prepared.dataset.task, prepared.train_weights
     )

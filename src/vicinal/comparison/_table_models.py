@@ -228,7 +228,7 @@ def fit_table(
         watch = Stopwatch()
         learned.fit(X, labels)
         fit = watch.read()
-    held = HeldOut((None, None), 0)
+    held = HeldOutErrors((None, None), 0)
     if check:
         held = hold_out((learned, plain), X, labels, task, dependence, seed)
     model = Pipeline([("columns", encoder), *learned.steps])
@@ -248,7 +248,7 @@ def fit_table(
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutErrors:
     """Errors on rows that took no part in the fit; None where they could not be measured."""
 
     errors: tuple[float | None, ...]
@@ -259,7 +259,7 @@ class HeldOut:
 def hold_out(
     models: tuple[Pipeline, ...], X: FloatArray, labels: AnyArray, task: Task,
     dependence: Dependence, seed: int = 0,
-) -> HeldOut:  # fmt: skip
+) -> HeldOutErrors:  # fmt: skip
     """Fit copies on three quarters of the rows and return their errors on the last one."""
     try:
         groups = dependence.groups
@@ -272,8 +272,8 @@ def hold_out(
         predicted = [model.predict(X[fold.test]) for model in fitted]
         errors = [prediction_error(each, labels[fold.test], task) for each in predicted]
     except ValueError as error:
-        return HeldOut((None,) * len(models), 0, (f"no error on held-out rows: {error}",))
-    return HeldOut(tuple(errors), len(fold.test))
+        return HeldOutErrors((None,) * len(models), 0, (f"no error on held-out rows: {error}",))
+    return HeldOutErrors(tuple(errors), len(fold.test))
 
 
 def feature_relevance(model: Pipeline, X: FloatArray) -> list[tuple[str, float]]:

@@ -38,7 +38,7 @@ from vicinal.pairs._products import (
     product_blocks,
     rounded_squared_distances,
 )
-from vicinal.pairs._soft import Rule, pair_distances, soft_loss
+from vicinal.pairs._soft import SoftRule, pair_distances, soft_loss
 
 __all__ = [
     "BLOCK_SIZE",
@@ -46,7 +46,7 @@ __all__ = [
     "ClassOrder",
     "Database",
     "RowSide",
-    "Rule",
+    "SoftRule",
     "absolute_slack",
     "candidate_limits",
     "centred_float32",

@@ -22,7 +22,7 @@ from vicinal.pairs._products import rounded_squared_distances
 BLOCK = 2**19
 
 
-class Rule(Protocol):
+class SoftRule(Protocol):
     """What is lost by rows that choose neighbours by their squared distances."""
 
     def __call__(
@@ -50,7 +50,7 @@ def pair_distances(
 
 
 def soft_loss(
-    rule: Rule, X: FloatArray, components: FloatArray, queries: IntArray, references: IntArray
+    rule: SoftRule, X: FloatArray, components: FloatArray, queries: IntArray, references: IntArray
 ) -> tuple[float, FloatArray]:
     """Return the summed loss of some rows that choose among others, and (1).
 
@@ -58,7 +58,7 @@ def soft_loss(
 
     Parameters
     ----------
-    rule : Rule
+    rule : SoftRule
     X : ndarray of shape (n, d)
         About its mean.
     components : ndarray of shape (p, d)

@@ -40,7 +40,12 @@ def named_metric(metric: Any, task: Task, n_neighbors: int | None) -> Any:
     if distance_name(metric) is not None:
         return None
     method = get_method(metric)
-    if task not in method.tasks or method.reference:
+    if method.reference:
+        raise ValueError(
+            f"metric={metric!r}: {method.title} asks no neighbours, so there is no metric in it; "
+            "vicinal.compare shows it beside metrics."
+        )
+    if task not in method.tasks:
         raise ValueError(f"metric={metric!r}: the method {method.name} is not made for this task.")
     return make_learner(method, task, k=n_neighbors)
 

@@ -60,7 +60,7 @@ def reproduce(
     fresh : bool
         Forget what the folder holds.
     listener : callable, optional
-        Called with a :class:`~vicinal.runs._runner.Progress` as cells start and end.
+        Called with a :class:`~vicinal.runs._runner.RunProgress` as cells start and end.
     """
     with RunFolder(path, fresh=fresh) as folder, WorkerPool(jobs) as pool:
         run_cells(plan_experiments(experiments, quick=quick), folder, pool=pool, listener=listener)

@@ -27,7 +27,7 @@ _MANY_CLASSES = 100
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedMetric:
     """A fitted metric, and the fitted steps before it (None where there are none)."""
 
     metric: Any
@@ -56,7 +56,7 @@ class Fitted:
         return X if self.steps is None else self.steps.transform(X)
 
 
-def fitted(model: Any) -> Fitted:
+def fitted(model: Any) -> FittedMetric:
     """Return the fitted metric of a model; refuse one that was not fitted."""
     model = getattr(model, "best_estimator_", model)
     steps = None
@@ -73,7 +73,7 @@ def fitted(model: Any) -> Fitted:
         if not hasattr(metric, "fit"):
             raise ValueError(f"{what} is no metric learner: there are no components_ to draw.")
         raise ValueError(f"this {what} is not fitted yet: call fit(X, y) before it is drawn.")
-    return Fitted(metric, steps)
+    return FittedMetric(metric, steps)
 
 
 def _holds_metric(step: Any) -> bool:
@@ -81,7 +81,7 @@ def _holds_metric(step: Any) -> bool:
 
 
 def feature_names_of(
-    model: Fitted, n_features: int, given: Sequence[str] | None = None
+    model: FittedMetric, n_features: int, given: Sequence[str] | None = None
 ) -> tuple[str, ...]:
     """Return the names given, those seen in ``fit``, or x0, x1, …; refuse a wrong number."""
     names = model.names if given is None else given
@@ -117,7 +117,7 @@ def sum_by_column(shares: FloatArray, columns: Sequence[str]) -> tuple[FloatArra
     return sums, tuple(order)
 
 
-def check_rows(model: Fitted, X: Any, y: Any) -> tuple[FloatArray, AnyArray]:
+def check_rows(model: FittedMetric, X: Any, y: Any) -> tuple[FloatArray, AnyArray]:
     """Return at most 2000 rows as the metric sees them, and their targets.
 
     Refuses what does not fit the metric; where that of ``model`` is None, any rows do.
@@ -157,7 +157,7 @@ def are_classes(metric: Any, targets: AnyArray) -> bool:
 
 
 def place_rows(
-    model: Fitted, rows: FloatArray, n_directions: int, given: Sequence[str] | None
+    model: FittedMetric, rows: FloatArray, n_directions: int, given: Sequence[str] | None
 ) -> tuple[FloatArray, list[str]]:
     """Return rows along the leading directions (n, r), and what the axes are called."""
     metric = model.metric

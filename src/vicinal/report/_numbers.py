@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TypeGuard
 
 from .._types import Task
 
@@ -11,7 +12,7 @@ MINUS = "\u2212"
 MISSING = "–"
 
 
-def is_known(value: float | None) -> bool:
+def is_known(value: float | None) -> TypeGuard[float]:
     """Whether a number is there at all: neither None nor NaN nor infinite."""
     return value is not None and math.isfinite(value)
 
@@ -106,6 +107,13 @@ def format_share(share: float) -> str:
 def format_value(value: float) -> str:
     """Any measured number, three or four significant figures."""
     return _signed(f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}")
+
+
+def phrase_amount(value: float, unit: str = "") -> str:
+    """An amount of the target with three significant figures: "24,600 €"."""
+    rounded = float(f"{value:.3g}")
+    text = f"{rounded:,.0f}" if 100 <= abs(rounded) < 1e9 else f"{rounded:g}"
+    return f"{_signed(text)}{NBSP}{unit}" if unit else _signed(text)
 
 
 def format_distance(value: float) -> str:

@@ -23,7 +23,7 @@ from ._figures import (
     draw_ridges,
 )
 from ._fitted import (
-    Fitted,
+    FittedMetric,
     are_classes,
     check_rows,
     columns_of,
@@ -256,9 +256,11 @@ def plot_map(before: Any, after: Any, y: Any, axes: Any = None) -> tuple[Axes, A
     'after: 98 % beside their own class'
     """
     mapped = not (hasattr(after, "fit") or isinstance(after, type))
-    model = Fitted(None) if mapped else fitted(after)
+    model = FittedMetric(None) if mapped else fitted(after)
     rows, targets = check_rows(model, before, y)
-    learned = check_rows(Fitted(None), after, y)[0] if mapped else map_rows(model.metric, rows)
+    learned = (
+        check_rows(FittedMetric(None), after, y)[0] if mapped else map_rows(model.metric, rows)
+    )
     classes = are_classes(model.metric, targets)
     name = str(getattr(y, "name", None) or "y")
     left, right = _pair(axes)

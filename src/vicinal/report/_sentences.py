@@ -11,6 +11,7 @@ from ._numbers import (
     format_error_pair,
     is_known,
     join_words,
+    phrase_amount,
     phrase_cpu_seconds,
     phrase_p,
     shorten,
@@ -43,11 +44,23 @@ def summarize(comparison: Comparison) -> str:
     if not learned:
         return _only_euclidean(best, rows, comparison, dataset)
     if best.method == EUCLIDEAN:
-        return _euclidean_wins(best, learned, comparison, dataset)
+        return _euclidean_wins(best, learned, comparison, dataset) + _misses(comparison, best)
     rival = best_row(euclidean)
     if rival is None:
-        return _without_rival(best, comparison, dataset)
-    return _learned_wins(best, rival, comparison, dataset)
+        return _without_rival(best, comparison, dataset) + _misses(comparison, best)
+    return _learned_wins(best, rival, comparison, dataset) + _misses(comparison, best, rival)
+
+
+def _misses(comparison: Comparison, best: Row, rival: Row | None = None) -> str:
+    """How far off answers are on average, in the target's own unit: what nMSE does not say."""
+    miss = best.scores.get("mae")
+    if comparison.task == "classification" or comparison.loss == "mae" or not is_known(miss):
+        return ""
+    sentence = f" Its answers are off by {phrase_amount(miss, comparison.unit)} on average"
+    before = None if rival is None else rival.scores.get("mae")
+    if not is_known(before):
+        return f"{sentence}."
+    return f"{sentence} instead of {phrase_amount(before, comparison.unit)}."
 
 
 def _all_failed(rows: tuple[Row, ...], dataset: str) -> str:
@@ -85,7 +98,7 @@ def _euclidean_wins(best: Row, learned: list[Row], comparison: Comparison, datas
         name = name_error(comparison, best.k)
         return f"{head}: {closest.title}{at_k} only equals its {name} of {own}."
     tail = ""
-    if closest.k == best.k and is_known(closest.p_value) and closest.p_value is not None:
+    if closest.k == best.k and is_known(closest.p_value):
         within = closest.p_value >= SIGNIFICANCE
         kind = "which cannot be told from noise" if within else "clearly more"
         tail = f", {kind} (paired test {phrase_p(closest.p_value)})"
@@ -105,7 +118,7 @@ def _learned_wins(best: Row, rival: Row, comparison: Comparison, dataset: str) -
     cost = cost if is_known(best.fit_cpu_seconds) else "at a cost that was not measured"
     name = name_error(comparison, best.k)
     cuts = f"{best.title} cuts the {name} on {dataset} from {before}{at_k} to {after}"
-    if p_value is None or not is_known(p_value):
+    if not is_known(p_value):
         return f"{cuts}, {cost}; whether that is more than noise could not be tested."
     if p_value < SIGNIFICANCE:
         return f"{cuts} (paired test {phrase_p(p_value)}), {cost}."
@@ -169,7 +182,7 @@ def list_references(comparison: Comparison) -> list[str]:
 
 
 def _phrase_duel(p_value: float | None) -> str:
-    if p_value is None or not is_known(p_value):
+    if not is_known(p_value):
         return ", a difference that could not be tested"
     noise = "more than noise" if p_value < SIGNIFICANCE else "which cannot be told from noise"
     return f", {noise} (paired test {phrase_p(p_value)})"

@@ -10,7 +10,7 @@ import numpy as np
 from vicinal._kernels._vote_chance import vote_chances
 from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal._validation import check_whole
-from vicinal.pairs import Rule
+from vicinal.pairs import SoftRule
 from vicinal.rivals._nca import NCA
 from vicinal.rows import USUAL_NEIGHBORS
 
@@ -93,7 +93,7 @@ class KNCA(NCA):
         k = USUAL_NEIGHBORS if self.n_neighbors is None else self.n_neighbors
         return check_whole("n_neighbors", k, most=100)
 
-    def _rule(self, labels: IntArray) -> Rule:
+    def _rule(self, labels: IntArray) -> SoftRule:
         return VoteOfMany(labels, min(self._judges(), len(labels) - 1))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vicinal._types import FloatArray, IntArray
-from vicinal.pairs import Rule
+from vicinal.pairs import SoftRule
 from vicinal.rivals._nca import NCA, neighbour_shares
 
 
@@ -55,7 +55,7 @@ class MCML(NCA):
     (150, 2)
     """
 
-    def _rule(self, labels: IntArray) -> Rule:
+    def _rule(self, labels: IntArray) -> SoftRule:
         return CollapsedClass(labels)
 
 

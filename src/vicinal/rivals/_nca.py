@@ -16,7 +16,7 @@ from vicinal.metric.descent import FramedRows, Listener, frame_rows, minimise
 from vicinal.metric.maps import LinearMaps
 from vicinal.metric.selection import choose_by_votes
 from vicinal.metric.starts import Start, check_map, start_for
-from vicinal.pairs import Rule
+from vicinal.pairs import SoftRule
 from vicinal.rivals._progress import Iterations
 from vicinal.rivals._soft_neighbors import (
     AllPairs,
@@ -151,7 +151,7 @@ class NCA(MetricLearner):
             components = self._learn(framed, options)
         return framed.frame.maps(components.astype(rows.X.dtype, copy=False))
 
-    def _rule(self, labels: IntArray) -> Rule:
+    def _rule(self, labels: IntArray) -> SoftRule:
         return SameClass(labels)
 
     def _judges(self) -> int:
@@ -269,7 +269,7 @@ def soft_start(rows: FramedRows, options: SoftOptions) -> FloatArray:
 
 def descend_softly(
     X: FloatArray,
-    rule: Rule,
+    rule: SoftRule,
     start: FloatArray,
     options: SoftOptions,
     listener: Listener,

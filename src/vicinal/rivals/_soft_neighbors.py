@@ -12,7 +12,7 @@ import numpy as np
 
 from vicinal._types import FloatArray, IntArray
 from vicinal.metric.descent import Adam, Descent, Listener
-from vicinal.pairs import Rule, pair_distances, soft_loss
+from vicinal.pairs import SoftRule, pair_distances, soft_loss
 
 # Rows whose neighbours say how far a start looks.
 PROBES, PROBED = 256, 4096
@@ -21,7 +21,7 @@ PROBES, PROBED = 256, 4096
 class AllPairs:
     """The mean loss over all rows and its gradient: what L-BFGS asks for."""
 
-    def __init__(self, X: FloatArray, rule: Rule) -> None:
+    def __init__(self, X: FloatArray, rule: SoftRule) -> None:
         self.X, self.rule = X, rule
         self.rows = np.arange(len(X))
 
@@ -37,7 +37,7 @@ class SampledPairs:
     An :class:`~vicinal.metric.descent.Objective`: memory is that of a block, whatever the rows.
     """
 
-    def __init__(self, X: FloatArray, rule: Rule, n_references: int, seed: Any) -> None:
+    def __init__(self, X: FloatArray, rule: SoftRule, n_references: int, seed: Any) -> None:
         self.X, self.rule = np.ascontiguousarray(X, np.float32), rule
         self.n_references = min(n_references, len(X))
         self.rng = np.random.default_rng(seed)

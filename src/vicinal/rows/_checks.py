@@ -21,6 +21,7 @@ from vicinal.rows._disguises import (
     refuse_strange_labels,
     widen,
 )
+from vicinal.rows._places import telling_where
 from vicinal.rows._rows import Rows
 from vicinal.rows._target import Classes, Numbers, read_target
 
@@ -88,14 +89,16 @@ def read_rows(
         "ensure_all_finite": _finite(missing),
         "estimator": estimator,
     }
-    if task is None:
-        checked, targets = check_array(X, **how), None
-    else:
+    if task is not None:
         _refuse_strange_targets(y, task)
         if not several:
             _refuse_several_targets(estimator, y)
-        numeric = task == "regression"
-        checked, targets = check_X_y(X, y, multi_output=several, y_numeric=numeric, **how)
+    with telling_where(X, missing=missing):
+        if task is None:
+            checked, targets = check_array(X, **how), None
+        else:
+            numeric = task == "regression"
+            checked, targets = check_X_y(X, y, multi_output=several, y_numeric=numeric, **how)
     weights, groups = check_weights(sample_weight, checked.shape[0]), check_groups(
         groups, checked.shape[0]
     )  # fmt: skip
@@ -190,14 +193,15 @@ def check_transform_input(
     such as are not there.
     """
     refuse_disguises(X)
-    checked: AnyArray = validate_data(
-        estimator,
-        X,
-        reset=False,
-        dtype=list(FLOATS),
-        accept_sparse="csr" if accept_sparse else False,
-        ensure_all_finite=_finite(missing),
-    )
+    with telling_where(X, missing=missing):
+        checked: AnyArray = validate_data(
+            estimator,
+            X,
+            reset=False,
+            dtype=list(FLOATS),
+            accept_sparse="csr" if accept_sparse else False,
+            ensure_all_finite=_finite(missing),
+        )
     if any_scale:
         return checked
     refuse_far_queries(checked)

@@ -32,6 +32,6 @@ __getattr__, __all__ = lazy_names(
         "vicinal.runs._meter": "Elapsed PeakMemory Stopwatch",
         "vicinal.runs._pool": "ThisProcess WorkerPool Workers ask count_processors",
         "vicinal.runs._records": "fail_cell fail_record record_head",
-        "vicinal.runs._runner": "Listener MEASURER Progress known_records run_cells unmeasured",
+        "vicinal.runs._runner": "Listener MEASURER RunProgress known_records run_cells unmeasured",
     },
 )

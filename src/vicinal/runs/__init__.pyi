@@ -26,7 +26,7 @@ from vicinal.runs._records import fail_record as fail_record
 from vicinal.runs._records import record_head as record_head
 from vicinal.runs._runner import MEASURER as MEASURER
 from vicinal.runs._runner import Listener as Listener
-from vicinal.runs._runner import Progress as Progress
+from vicinal.runs._runner import RunProgress as RunProgress
 from vicinal.runs._runner import known_records as known_records
 from vicinal.runs._runner import run_cells as run_cells
 from vicinal.runs._runner import unmeasured as unmeasured

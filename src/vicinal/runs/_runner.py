@@ -16,7 +16,7 @@ from vicinal.runs._records import fail_cell
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """How far a run is. ``ended`` and its ``records`` are set when a cell has just ended."""
 
     n_cells: int
@@ -29,7 +29,7 @@ class Progress:
     folder: Path | None = None
 
 
-Listener = Callable[[Progress], None]
+Listener = Callable[[RunProgress], None]
 
 # Who measures cells, by name: learners are above the engine that runs them.
 MEASURER = "vicinal.comparison:Measurer"
@@ -77,7 +77,7 @@ def run_cells(
     pool : Workers, optional
         Ask these instead, and leave them running.
     listener : callable, optional
-        Called with a :class:`Progress` when a cell starts or ends.
+        Called with a :class:`RunProgress` when a cell starts or ends.
     exhibits : bool
         Keep in the folder, for the cells of the first fold, what each metric learned.
 
@@ -158,7 +158,7 @@ class _Tally:
 
     def _tell(self, ended: Cell | None, records: Sequence[Record]) -> None:
         self._listener(
-            Progress(
+            RunProgress(
                 n_cells=self._n_cells,
                 n_done=self._n_cells - len(self._waiting) - len(self._running),
                 n_failed=self._n_failed,

@@ -2,7 +2,7 @@
 
     queries, documents, relevance ─▶ Judgements ─▶ splits: new queries, new documents
                                           │                 │
-                   Objective (losses, ridge) ─▶ descend ─▶ choose, the identity among the candidates
+           AdapterObjective (losses, ridge) ─▶ descend ─▶ choose, the identity among the candidates
                                                             │
     QueryAdapter ◀──────────────────────────────────────────┘
          └─▶ export: faiss, pgvector, DuckDB, LanceDB, Qdrant, usearch, sqlite-vec, Parquet, ONNX

@@ -18,7 +18,7 @@ from vicinal.search._lowrank import low_rank, unit_rows
 from vicinal.search._measures import DEFAULT, deepest, list_scores, ranked_grades
 from vicinal.search._moves import Moves, place
 from vicinal.search._objective import unpack
-from vicinal.search._relevance import SameClass
+from vicinal.search._relevance import SameClassRelevance
 
 
 class AdaptedSearch(MetricLearner):
@@ -130,7 +130,7 @@ class AdaptedSearch(MetricLearner):
         refuse_distributed(self, X, y)
         places = deepest([scoring])
         if relevance is None:
-            labels = SameClass(np.unique(np.asarray(y), return_inverse=True)[1])
+            labels = SameClassRelevance(np.unique(np.asarray(y), return_inverse=True)[1])
             vectors = np.asarray(self.transform_queries(X)), np.asarray(self.transform(X))
             everyone = np.arange(len(vectors[0]))
             lists = ranked_grades(*vectors, labels, everyone, everyone, n_places=places)

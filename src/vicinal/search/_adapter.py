@@ -27,7 +27,7 @@ from vicinal.search._fitting import (
 from vicinal.search._inputs import SIMILARITIES, SearchRows, read_search_rows
 from vicinal.search._moves import Moves, sum_queries
 from vicinal.search._negatives import NEGATIVES
-from vicinal.search._relevance import Relevance, SameClass
+from vicinal.search._relevance import Relevance, SameClassRelevance
 from vicinal.search._setting import LOSSES
 
 MAPS = ("query", "document", "both")
@@ -267,7 +267,7 @@ class QueryAdapter(AdaptedSearch):
             rows = self._read(X, y)
             self._check_rows(X)
             vectors = self._lengthen(rows.X).astype(np.float32)
-            self._learn_on(vectors, vectors, SameClass(rows.codes))
+            self._learn_on(vectors, vectors, SameClassRelevance(rows.codes))
             return self
         more = read_search_rows(self, X, y, relevance, self.similarity)
         if more.queries.shape[1] != self.n_features_in_:

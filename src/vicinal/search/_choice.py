@@ -20,7 +20,7 @@ from vicinal.search._setting import IDENTITY, AdapterSetting
 from vicinal.search._splits import Split, pool_kinds
 
 
-class Task(Protocol):
+class AdapterTask(Protocol):
     """What is learned and how it is judged."""
 
     @property
@@ -37,14 +37,14 @@ class Task(Protocol):
 
 
 @dataclass(eq=False)
-class Path(Entry[AdapterSetting]):
+class RidgePath(Entry[AdapterSetting]):
     """A setting at one ridge after the other: maps of each split, and scores by question."""
 
     maps: list[FloatArray | None] = field(default_factory=list)
     settings: list[AdapterSetting] = field(default_factory=list)
     kinds: list[dict[str, Score]] = field(default_factory=list)
 
-    def step(self, task: Task, setting: AdapterSetting) -> None:
+    def step(self, task: AdapterTask, setting: AdapterSetting) -> None:
         """Go on to the next ridge, and score it."""
         starts = self.maps or [None] * len(task.splits)
         self.maps = [
@@ -68,7 +68,7 @@ class AdapterChoice:
 
 
 def choose(
-    task: Task,
+    task: AdapterTask,
     settings: Sequence[AdapterSetting],
     ridges: Sequence[float],
     say: Callable[[str], None] = lambda line: None,
@@ -77,7 +77,7 @@ def choose(
 
     Parameters
     ----------
-    task : Task
+    task : AdapterTask
         With a split at least.
     settings : sequence of AdapterSetting
         Each is tried at every ridge; one without a loss once.
@@ -86,9 +86,9 @@ def choose(
     say : callable
         Is told a line for each setting.
     """
-    plain = Path("identity", IDENTITY)
+    plain = RidgePath("identity", IDENTITY)
     plain.step(task, IDENTITY)
-    paths = [Path(setting.label(), setting) for setting in settings]
+    paths = [RidgePath(setting.label(), setting) for setting in settings]
 
     for running, ridge in race(paths, ridges, _still_gaining):
         for path in running:
@@ -101,7 +101,7 @@ def _at(setting: AdapterSetting, ridge: float) -> AdapterSetting:
     return setting if setting.loss is None else replace(setting, ridge=ridge)
 
 
-def _still_gaining(paths: Sequence[Path]) -> list[Path]:
+def _still_gaining(paths: Sequence[RidgePath]) -> list[RidgePath]:
     """End paths whose last step is behind an earlier one by more than noise."""
     for path in paths:
         best = min(path.scores, key=lambda score: score.mean)
@@ -110,7 +110,7 @@ def _still_gaining(paths: Sequence[Path]) -> list[Path]:
     return [path for path in paths if path.fate is Fate.RUNNING]
 
 
-def _decide(plain: Path, paths: Sequence[Path]) -> AdapterChoice:
+def _decide(plain: RidgePath, paths: Sequence[RidgePath]) -> AdapterChoice:
     """Return the setting whose smaller gain is largest, or the identity where it may be chance.
 
     Of one question that is the lowest score. Of two it helps with both, or it is the identity.

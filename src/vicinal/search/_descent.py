@@ -6,13 +6,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from vicinal._types import FloatArray
-from vicinal.search._objective import Objective
+from vicinal.search._objective import AdapterObjective
 
 # Pairs of steps and slopes that are remembered: each as large as a map.
 _MEMORY = 6
 
 
-def descend(objective: Objective, start: FloatArray | None, max_iter: int) -> FloatArray:
+def descend(objective: AdapterObjective, start: FloatArray | None, max_iter: int) -> FloatArray:
     """Return the flat map after at most so many steps from a start; None is the identity.
 
     Time of each step is that of one objective; memory of 2 · 6 maps in float64.

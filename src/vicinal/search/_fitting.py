@@ -10,15 +10,15 @@ import numpy as np
 
 from vicinal._types import FloatArray, IntArray
 from vicinal.rows import FOLDS, USUAL_NEIGHBORS, VOTES, Rows, inner_splits, kfold
-from vicinal.search._choice import AdapterChoice, Task, choose
+from vicinal.search._choice import AdapterChoice, AdapterTask, choose
 from vicinal.search._descent import descend
 from vicinal.search._inputs import SearchRows
 from vicinal.search._losses import make_loss
 from vicinal.search._moves import QuerySums, sum_queries
 from vicinal.search._negatives import MOST_PAIRS, choose_negatives
-from vicinal.search._objective import Objective, map_queries
-from vicinal.search._relevance import Relevance, SameClass
-from vicinal.search._report import HeldOut, hold_out, report_rows
+from vicinal.search._objective import AdapterObjective, map_queries
+from vicinal.search._relevance import Relevance, SameClassRelevance
+from vicinal.search._report import HeldOutLists, hold_out, report_rows
 from vicinal.search._setting import IDENTITY, LOSSES, RIDGES, WEIGHTS, AdapterSetting
 from vicinal.search._splits import Split, split_documents, split_queries
 from vicinal.search._tasks import LabelTask, SearchOptions, SearchTask
@@ -110,7 +110,7 @@ def adapt_to_judgements(rows: SearchRows, wanted: Wanted) -> Adapted:
 def adapt_to_labels(rows: Rows, vectors: FloatArray, wanted: Wanted) -> Adapted:
     """Return what is learned from labelled rows, each of which looks for rows of its class."""
     target, everyone = rows.classes, np.arange(len(vectors))
-    relevance, n = SameClass(target.codes), len(vectors)
+    relevance, n = SameClassRelevance(target.codes), len(vectors)
     kind = wanted.negatives
     if kind == "auto":
         kind = "all" if n * n <= MOST_PAIRS else "batch"
@@ -158,7 +158,7 @@ def adapt_further(
     n_relevant = int(np.median((relevance.block(np.arange(min(m, _SEEN)), np.arange(n)) > 0)
                                .sum(axis=1)))  # fmt: skip
     k = wanted.n_neighbors or max(1, min(_MOST_VOTES, 2 * n_relevant - 1))
-    objective = Objective(
+    objective = AdapterObjective(
         queries, documents, relevance, mined.blocks(np.arange(m)), make_loss(loss, k), ridge,
         wanted.offset, anchor=anchor, hold=ridge * n_before / m,
     )  # fmt: skip
@@ -199,7 +199,7 @@ def _choose_both(
 
 
 def _choose(
-    task: Task, wanted: Wanted, settings: Sequence[AdapterSetting]
+    task: AdapterTask, wanted: Wanted, settings: Sequence[AdapterSetting]
 ) -> tuple[AdapterChoice, tuple[str, ...]]:
     if not task.splits:
         return AdapterChoice(IDENTITY), ("too few queries to hold any out: nothing was learned.",)
@@ -222,7 +222,7 @@ def _learn_all(
     return flat
 
 
-def _places(results: Sequence[HeldOut], numbers: IntArray) -> IntArray:
+def _places(results: Sequence[HeldOutLists], numbers: IntArray) -> IntArray:
     """Return held-out queries as they were numbered, and their places before and after."""
     parts = [result.places() for result in results if result.kind == "queries"]
     places = parts[0].astype(np.int64) if parts else np.zeros((0, 3), np.int64)

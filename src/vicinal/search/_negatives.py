@@ -9,7 +9,7 @@ import numpy as np
 
 from vicinal._types import FloatArray, IntArray
 from vicinal.search._nearest import largest_products
-from vicinal.search._objective import Block, batch_blocks, mined_blocks, shared_blocks
+from vicinal.search._objective import RankedBlock, batch_blocks, mined_blocks, shared_blocks
 from vicinal.search._relevance import Relevance
 
 NEGATIVES = ("auto", "all", "batch", "mined")
@@ -41,7 +41,7 @@ class Negatives:
             return self.relevance.named(asked)
         return np.arange(self.n_documents)
 
-    def blocks(self, asked: IntArray) -> Sequence[Block]:
+    def blocks(self, asked: IntArray) -> Sequence[RankedBlock]:
         """Return blocks of some queries, each with its documents."""
         if self.kind == "all":
             return shared_blocks(asked, self.pool(asked))

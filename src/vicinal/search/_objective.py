@@ -25,7 +25,7 @@ ENTRIES = 1 << 21
 
 
 @dataclass(frozen=True)
-class Block:
+class RankedBlock:
     """Some queries (b,), by number, and the documents (c,), ascending, they are ranked among."""
 
     queries: IntArray
@@ -46,13 +46,13 @@ class Stand:
 
 
 @dataclass(frozen=True)
-class Objective:
+class AdapterObjective:
     """Equation (1), over W = [U − I, b] laid flat."""
 
     queries: FloatArray
     documents: FloatArray
     relevance: Relevance
-    blocks: Sequence[Block]
+    blocks: Sequence[RankedBlock]
     loss: Loss
     ridge: float
     offset: bool = False
@@ -88,7 +88,7 @@ class Objective:
         return value, gradient
 
     def _block(
-        self, block: Block, U: FloatArray, b: FloatArray | None
+        self, block: RankedBlock, U: FloatArray, b: FloatArray | None
     ) -> tuple[float, FloatArray, FloatArray]:
         """Return a block's summed loss, and its slopes by 20 U and 20 b."""
         X, Z = self.queries[block.queries], self.documents[block.documents]
@@ -116,7 +116,7 @@ class Objective:
             np.add.at(pulled, rows, moved)
         return loss, pulled.T @ X, pulled.sum(axis=0)
 
-    def _prepared(self, block: Block, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _prepared(self, block: RankedBlock, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return scores in the losses' units, and weights that sum to 1."""
         scores *= scores.dtype.type(SCALE)
         weights = self.relevance.block(block.queries, block.documents).astype(scores.dtype)
@@ -127,7 +127,7 @@ class Objective:
         weights /= np.where(total > 0, total, 1)
         return scores, weights
 
-    def _standing(self, block: Block) -> tuple[IntArray, IntArray, FloatArray] | None:
+    def _standing(self, block: RankedBlock) -> tuple[IntArray, IntArray, FloatArray] | None:
         """Return the places in a block of documents that stand elsewhere, and where."""
         if self.stand is None:
             return None
@@ -157,29 +157,33 @@ def map_queries(queries: FloatArray, flat: FloatArray | None, offset: bool) -> F
     return mapped if b is None else mapped + b
 
 
-def shared_blocks(queries: IntArray, documents: IntArray) -> list[Block]:
+def shared_blocks(queries: IntArray, documents: IntArray) -> list[RankedBlock]:
     """Return blocks of queries that are all ranked among the same documents."""
     step = max(1, ENTRIES // max(1, len(documents)))
-    return [Block(queries[i : i + step], documents) for i in range(0, len(queries), step)]
+    return [RankedBlock(queries[i : i + step], documents) for i in range(0, len(queries), step)]
 
 
 def batch_blocks(
     queries: IntArray, relevance: Relevance, size: int, rng: np.random.Generator
-) -> list[Block]:
+) -> list[RankedBlock]:
     """Return batches of queries, each ranked among the documents that the batch names."""
     shuffled = rng.permutation(queries)
     parts = [np.sort(shuffled[i : i + size]) for i in range(0, len(shuffled), size)]
     return [
-        Block(part, relevance.named(part)) for part in parts if len(part) > 1 or len(parts) == 1
+        RankedBlock(part, relevance.named(part))
+        for part in parts
+        if len(part) > 1 or len(parts) == 1
     ]
 
 
 def mined_blocks(
     queries: IntArray, relevance: Relevance, mined: IntArray, size: int
-) -> list[Block]:
+) -> list[RankedBlock]:
     """Return blocks of queries, each ranked among what was mined for any of the block.
 
     ``mined`` (m, h) are documents by query number.
     """
     parts = [queries[i : i + size] for i in range(0, len(queries), size)]
-    return [Block(part, np.union1d(relevance.named(part), mined[part].ravel())) for part in parts]
+    return [
+        RankedBlock(part, np.union1d(relevance.named(part), mined[part].ravel())) for part in parts
+    ]

@@ -90,7 +90,7 @@ class Judgements(Relevance):
 
 
 @dataclass(frozen=True)
-class SameClass(Relevance):
+class SameClassRelevance(Relevance):
     """Labelled rows that ask for one another: rows of one class are relevant, itself is hidden.
 
     ``codes`` (n,) the rows' classes.

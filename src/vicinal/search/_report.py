@@ -19,7 +19,7 @@ _WIDTH = 1.96
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutLists:
     """Lists of held-out queries, before and after: ``queries`` (m,) by number."""
 
     kind: str
@@ -57,7 +57,7 @@ class HeldOut:
 
 def hold_out(
     task: SearchTask, splits: Sequence[Split], path: Sequence[AdapterSetting]
-) -> list[HeldOut]:
+) -> list[HeldOutLists]:
     """Return lists of each question's held-out queries under the last setting of a path."""
     results = []
     for kind in KINDS:
@@ -70,7 +70,7 @@ def hold_out(
             after.append(_lists(task, split, path))
         held = np.concatenate([split.held for split in parts])
         lists = [_joined(part) for part in (before, after)]
-        results.append(HeldOut(kind, held, task.relevance.first[held], lists[0], lists[1]))
+        results.append(HeldOutLists(kind, held, task.relevance.first[held], lists[0], lists[1]))
     return results
 
 
@@ -89,6 +89,6 @@ def _lists(task: SearchTask, split: Split, path: Sequence[AdapterSetting]) -> Li
     return task.grades(split, flat, path[-1], plain=path[-1] == IDENTITY)
 
 
-def report_rows(results: Sequence[HeldOut]) -> list[dict[str, Any]]:
+def report_rows(results: Sequence[HeldOutLists]) -> list[dict[str, Any]]:
     """Return a row a question and measure."""
     return [result.row(measure) for result in results for measure in SHOWN]

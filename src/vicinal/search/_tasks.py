@@ -17,9 +17,9 @@ from vicinal.search._lowrank import low_rank
 from vicinal.search._measures import DEFAULT, SHOWN, deepest, list_scores, ranked_grades
 from vicinal.search._moves import moved_documents, sum_queries, without_own
 from vicinal.search._negatives import Negatives
-from vicinal.search._objective import Objective, map_queries
+from vicinal.search._objective import AdapterObjective, map_queries
 from vicinal.search._partitions import pool_of
-from vicinal.search._relevance import Judgements, SameClass
+from vicinal.search._relevance import Judgements, SameClassRelevance
 from vicinal.search._setting import AdapterSetting
 from vicinal.search._splits import Split, score_by_document
 
@@ -68,7 +68,7 @@ class SearchTask:
                 self.queries, self.documents, self.relevance, asked, sums, setting.weight
             )
         options = self.options
-        objective = Objective(
+        objective = AdapterObjective(
             self.queries, documents, self.relevance, options.negatives.blocks(asked),
             make_loss(setting.loss, options.n_neighbors), setting.ridge, options.offset, stand,
         )  # fmt: skip
@@ -120,8 +120,8 @@ class LabelTask:
         """Return the map learned from some rows, on from another."""
         if setting.loss is None:
             return None
-        relevance, options = SameClass(self.target.codes), self.options
-        objective = Objective(
+        relevance, options = SameClassRelevance(self.target.codes), self.options
+        objective = AdapterObjective(
             self.rows, self.rows, relevance, options.negatives.blocks(asked),
             make_loss(setting.loss, options.n_neighbors), setting.ridge, options.offset,
         )  # fmt: skip

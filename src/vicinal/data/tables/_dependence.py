@@ -61,7 +61,7 @@ class Dependence:
 
 
 @dataclass(frozen=True)
-class Rows:
+class Evidence:
     """What is looked at: features (n, d) with the column of each, targets (n, c) standardised."""
 
     X: FloatArray
@@ -87,7 +87,7 @@ def standardise(y: AnyArray, n_classes: int) -> FloatArray:
 # Time -----------------------------------------------------------------------------------------
 
 
-def find_time(columns: list[Column], frame: pd.DataFrame, rows: Rows) -> Dependence | None:
+def find_time(columns: list[Column], frame: pd.DataFrame, rows: Evidence) -> Dependence | None:
     """Return the order of the first date that says something, or a line on one that may."""
     for column in columns:
         if column.kind != "date":
@@ -127,7 +127,7 @@ def serial_dependence(targets: FloatArray, days: FloatArray) -> float:
 # Groups ---------------------------------------------------------------------------------------
 
 
-def find_groups(columns: list[Column], frame: pd.DataFrame, rows: Rows) -> Dependence | None:
+def find_groups(columns: list[Column], frame: pd.DataFrame, rows: Evidence) -> Dependence | None:
     """Return the groups that a column of subjects makes, or a line on one that may."""
     weak: list[str] = []
     for column, codes in _repeated(columns, frame, rows):
@@ -152,7 +152,7 @@ def find_groups(columns: list[Column], frame: pd.DataFrame, rows: Rows) -> Depen
 
 
 def _repeated(
-    columns: list[Column], frame: pd.DataFrame, rows: Rows
+    columns: list[Column], frame: pd.DataFrame, rows: Evidence
 ) -> Iterator[tuple[Column, IntArray]]:
     """Yield columns of names or codes of which each value has two rows or more on average."""
     from vicinal.data.tables._roles import group_codes

@@ -21,7 +21,7 @@ _UNNAMED = "column "
 
 
 @dataclass(frozen=True)
-class Row:
+class Line:
     """The fields of a row, and the line of the file it ends in."""
 
     line: int
@@ -37,12 +37,12 @@ class Header:
     notes: tuple[str, ...] = ()
 
 
-def name_columns(rows: Sequence[Row], comment: Sequence[str], path: Path) -> Header:
+def name_columns(rows: Sequence[Line], comment: Sequence[str], path: Path) -> Header:
     """Return the header of the first rows of a file.
 
     Parameters
     ----------
-    rows : sequence of Row
+    rows : sequence of Line
     comment : sequence of str
         The fields of a comment before the rows: where there are as many as columns and the first
         row is no header, they are the names.
@@ -124,13 +124,13 @@ def drop_unnamed(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     return (frame.drop(columns=empty) if empty else frame), found
 
 
-def _check_first_row(names: list[str], row: Row, path: Path) -> None:
+def _check_first_row(names: list[str], row: Line, path: Path) -> None:
     if len(row.fields) != len(names):
         unclosed = "\n" in row.fields[-1]  # a cell that swallowed the lines after it
         raise ValueError(f"{path}: {OPEN_QUOTE if unclosed else describe_ragged(row, len(names))}")
 
 
-def describe_ragged(row: Row, n_columns: int) -> str:
+def describe_ragged(row: Line, n_columns: int) -> str:
     """Return what is wrong with a row of another length than the header."""
     columns = "is 1 column" if n_columns == 1 else f"are {n_columns} columns"
     return f"line {row.line} has {len(row.fields)} values, but there {columns}."

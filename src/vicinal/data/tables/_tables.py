@@ -13,7 +13,7 @@ from vicinal._types import AnyArray, Dataset, FloatArray, Task
 from vicinal.data.tables._columns import FEW_ROWS
 from vicinal.data.tables._dependence import (
     Dependence,
-    Rows,
+    Evidence,
     copy_codes,
     find_copies,
     find_groups,
@@ -202,7 +202,7 @@ def find_dependence(
         return Dependence("grouped", parts.groups)
     if len(y) < FEW_ROWS:
         return Dependence()
-    rows = Rows(X, np.array(encoder.feature_columns), standardise(y, n_classes))
+    rows = Evidence(X, np.array(encoder.feature_columns), standardise(y, n_classes))
     free = [c for c in parts.reading.columns if c.used and c.name not in parts.kept]
     looks = [look(free, parts.features, rows) for look in (find_time, find_groups)]
     found = [each for each in (*looks, find_copies(X, y)) if each is not None]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from vicinal.data.tables._dates import look_like_months
 from vicinal.data.tables._header import (
     OPEN_QUOTE,
-    Row,
+    Line,
     describe_ragged,
     drop_unnamed,
     name_columns,
@@ -162,7 +162,7 @@ def _unquoted_first_line(data: bytes) -> str:
     return re.sub(r'"[^"]*"', "", data.lstrip(b"\r\n ").split(b"\n", 1)[0].decode("utf-8"))
 
 
-def _first_rows(data: bytes, separator: str, path: Path | None = None) -> list[Row]:
+def _first_rows(data: bytes, separator: str, path: Path | None = None) -> list[Line]:
     """Return the first rows; where the text cannot be taken apart, none, or a complaint by name."""
     try:
         return list(islice(_rows(data, separator), N_LOOKED_AT))
@@ -172,14 +172,14 @@ def _first_rows(data: bytes, separator: str, path: Path | None = None) -> list[R
         raise ValueError(f"{path}: not a CSV table ({error}).") from error
 
 
-def _rows(data: bytes, separator: str) -> Iterator[Row]:
+def _rows(data: bytes, separator: str) -> Iterator[Line]:
     """Yield each row that is not blank."""
     csv.field_size_limit(max(csv.field_size_limit(), len(data)))
     lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
     for fields in reader:
         if any(field.strip() for field in fields) or len(fields) > 1:
-            yield Row(reader.line_num, fields)
+            yield Line(reader.line_num, fields)
 
 
 # Rows into cells ------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def _complaint(error: Exception) -> str:
     long_row = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
     if long_row:
         expected, line, found = (int(number) for number in long_row.groups())
-        return describe_ragged(Row(line, [""] * found), expected)
+        return describe_ragged(Line(line, [""] * found), expected)
     if "EOF inside string" in str(error):
         return OPEN_QUOTE
     return f"not a CSV table ({str(error).strip()})."

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vicinal.data.tables._header import Row, drop_unnamed, name_columns
+from vicinal.data.tables._header import Line, drop_unnamed, name_columns
 from vicinal.data.tables._limits import TooLargeError, refuse_beyond, unpacked_limit
 from vicinal.data.tables._raw_table import RawTable, quoted
 
@@ -103,8 +103,8 @@ def _as_table(sheet: _Sheet, path: Path) -> RawTable:
     import pandas as pd
 
     rows, titles = _without_titles(sheet.rows)
-    texts = [Row(n, ["" if v is None else str(v) for v in row]) for n, row in enumerate(rows[:50])]
-    header = name_columns([Row(row.line + 1, row.fields) for row in texts], (), path)
+    texts = [Line(n, ["" if v is None else str(v) for v in row]) for n, row in enumerate(rows[:50])]
+    header = name_columns([Line(row.line + 1, row.fields) for row in texts], (), path)
     body = rows[1:] if header.n_lines else rows
     columns = zip(*body, strict=True) if body else [()] * len(header.names)
     cells = {n: list(column) for n, column in zip(header.names, columns, strict=True)}
