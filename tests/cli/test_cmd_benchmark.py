@@ -55,8 +55,9 @@ def test_methods_are_ranked_for_each_task_and_the_run_is_kept(run, tmp_path):
         (("nowhere",), "nowhere is no folder of tables"),
         ((".",), "holds no tables"),
         ((".", "--methods", ","), "--methods names nothing"),
-        (("sets", "--k", "many"), "--k must be a whole number or auto, got 'many'"),
+        (("sets", "--k", "many"), "--k takes whole numbers, learned and auto, got 'many'"),
         (("sets", "--k", "0"), "k must be at least 1, got 0"),
+        (("sets", "--folds", "6"), "folds must be"),
     ],
 )
 def test_bad_input_is_refused_with_code_2(run, arguments, message, tmp_path):
@@ -78,4 +79,6 @@ def test_the_vote_is_chosen_for_every_metric_where_that_is_asked(run, tmp_path):
         ("euclidean", "auto"), ("lda", "auto"), ("forest", None),
     }  # fmt: skip
     assert all(r["status"] == "ok" for r in records)
+    assert all((r["k"] is None) == ("coverage" not in r) for r in records)
+    assert all(0 < r["coverage"] <= 1 and r["size"] > 0 for r in records if r["k"])
     assert all("log-loss" in r["scores"] for r in records if r["dataset"] != "number.npz")

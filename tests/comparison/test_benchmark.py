@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from vicinal.comparison import (
     benchmark_page,
+    count_folds,
     critical_difference,
     find_tables,
     mean_ranks,
@@ -69,6 +70,22 @@ def test_a_table_that_a_method_failed_on_is_in_no_mean_and_named():
     assert summary.left_out == (("n", "b", "it would not do."),)
 
 
+def test_votes_of_one_metric_are_told_apart():
+    rows = [("lda", 5, 0.2), ("lda", "auto", 0.1), ("svm", None, 0.3)]
+    records = [{**record("a", m, e), "k": k, "coverage": 0.9} for m, k, e in rows]
+    del records[2]["coverage"]
+    (summary,) = summarize_benchmark(records)
+    assert summary.methods == ("lda, chosen vote", "lda, vote of 5", "svm")
+    assert_array_equal(summary.scores["coverage"], [[0.9, 0.9, np.nan]])
+    assert "| LDA, chosen vote | 1.00 |" in benchmark_page([summary])
+
+
+@pytest.mark.parametrize(("n_rows", "n_folds"), [(1499, 5), (1500, 3), (5999, 3), (6000, 1)])
+def test_small_tables_are_measured_on_more_folds(n_rows, n_folds):
+    assert count_folds("auto", n_rows) == n_folds
+    assert count_folds(2, n_rows) == 2
+
+
 def write_tables(folder):
     rng = np.random.default_rng(0)
     for name in ("one", "two"):
@@ -77,7 +94,8 @@ def write_tables(folder):
         X[:, 3] = np.arange(60) % 3
         np.savez(folder / f"{name}.npz", X=X, y=y, categorical=np.arange(4) == 3)
     X = rng.normal(size=(60, 3))
-    np.savez(folder / "number.npz", X=X, y=X[:, 0] + 0.1 * rng.normal(size=60))
+    y = np.round(3 * X[:, 0]).astype(int)  # which are classes, unless the file says otherwise
+    np.savez(folder / "number.npz", X=X, y=y, task="reg", categorical=np.arange(3) < 1)
     (folder / "readme.md").write_text("not a table")
 
 
@@ -86,13 +104,18 @@ def test_each_method_runs_on_the_tables_of_its_tasks(tmp_path):
     sources = find_tables(tmp_path, None, None)
     assert [source.name for source in sources] == ["number.npz", "one.npz", "two.npz"]
     assert sources[1].roles == {"categories": ("x3",)}
-    cells = plan_benchmark(sources, ["lda", "egop", "forest"], k=3)
+    assert sources[0].task == "regression"
+    cells = plan_benchmark(sources, ["lda", "egop", "forest"], ks=[3])
     ran = {(cell.setting.source.name, cell.method) for cell in cells}
     assert ran == {
         ("number.npz", "euclidean"), ("number.npz", "egop"), ("number.npz", "forest"),
         *((name, m) for name in ("one.npz", "two.npz") for m in ("euclidean", "lda", "forest")),
     }  # fmt: skip
-    assert len(plan_benchmark(sources[1:2], ["lda"], all_folds=True)) == 10
+    assert len(plan_benchmark(sources[1:2], ["lda"], folds=5)) == 10
+    votes = plan_benchmark(sources[1:2], ["lda", "forest"], ks=[3, "learned", "auto"], fold_seed=7)
+    assert [cell.ks for cell in votes if cell.method == "lda"] == [(3,), ("learned",), ("auto",)]
+    assert [cell.ks for cell in votes if cell.method == "forest"] == [(None,)]
+    assert {(cell.setting.seed, cell.setting.folds["seed"]) for cell in votes} == {(0, 7)}
     usual = {cell.method for cell in plan_benchmark(sources[1:2], None)}
     assert usual >= {"euclidean", "mlng", "neural", "auto", "hgb", "forest", "svm", "logistic"}
 

@@ -18,6 +18,7 @@ from vicinal import KNNClassifier, NeuralMetric, load_model, save_model
 from vicinal.neural._encoding import Encoding
 from vicinal.neural._fitting import fit_members  # noqa: F401  (that torch is there)
 from vicinal.neural._members import Members
+from vicinal.neural._training import Material
 from vicinal.rivals import LDA
 from vicinal.rows import Rows, inner_folds, read_target
 
@@ -319,6 +320,20 @@ def test_few_rows_are_learned_from(n):
     assert np.isfinite(quick(epochs=5).fit(X, y).transform(X)).all()
 
 
+def test_no_row_is_twice_in_a_batch_where_it_would_vote_on_itself(monkeypatch):
+    batches, batch = [], Material.batch
+
+    def kept(self, rows):
+        batches.append(rows)
+        return batch(self, rows)
+
+    monkeypatch.setattr(Material, "batch", kept)
+    quick(batch_size=40, epochs=8).fit(*rings(100))
+    assert len(batches) == 20
+    assert all(len(np.unique(rows)) == 40 for rows in batches)
+    assert len(np.unique(batches)) == 100
+
+
 def test_a_class_that_is_in_no_batch_does_no_harm():
     X, y = rings(200)
     y = np.where(np.arange(200) < 3, 2, y)
@@ -378,6 +393,7 @@ def test_a_module_of_ones_own_is_trained_the_same_way(ring_rows):
         ({"module": lambda d: "net"}, "which returned 'net'"),
         ({"module": torch.nn.Flatten(0)}, r"must map rows of shape .* to a tensor"),
         ({"module": torch.nn.Linear(2, 2)}, "module cannot map rows"),
+        ({"module": torch.nn.Identity()}, "module has no parameters to learn"),
         ({"device": "nowhere"}, "device"),
     ],
 )

@@ -44,15 +44,22 @@ def tables(
         str,
         Option(
             "--k",
-            help="Number of neighbours; auto has held-out rows choose it, weights and heads for "
-            "each metric.",
+            help="Votes, separated by commas: numbers of neighbours; learned, a soft vote at the "
+            "temperature that held-out rows choose; auto, where they choose k, weights and heads.",
         ),
     ] = "5",
-    all_folds: Annotated[
-        bool, Option("--all-folds", help="Measure all five folds, not the first alone.")
-    ] = False,
+    folds: Annotated[
+        str,
+        Option(
+            help="How many of five folds are measured; auto takes five of tables below 1,500 rows, "
+            "three below 6,000, else one."
+        ),
+    ] = "1",
     limit: Annotated[int | None, Option(help="Take so many rows of a table at most.")] = None,
-    seed: Annotated[int, Option(help="Seed of folds, samples and learners.")] = 0,
+    seed: Annotated[int, Option(help="Seed of learners, samples and folds.")] = 0,
+    fold_seed: Annotated[
+        int | None, Option(help="Seed of folds alone.", show_default="that of learners")
+    ] = None,
     jobs: cli.Jobs = 1,
     out: cli.Out = None,
     fresh: cli.Fresh = False,
@@ -82,8 +89,9 @@ def tables(
     with running(describe_cell_of_many) as display:
         display.say(f"reading the tables of {folder}")
         cells = plan_benchmark(
-            find_tables(folder, target, limit), names, k=_neighbors(k),
-            all_folds=all_folds, seed=seed,
+            find_tables(folder, target, limit), names, ks=_votes(k), seed=seed,
+            folds=folds if folds == "auto" else cli.split_numbers(folds, "--folds")[0],
+            fold_seed=fold_seed,
         )  # fmt: skip
         with RunFolder(path, fresh=fresh) as run:
             records = run_cells(cells, run, jobs=jobs, listener=display)
@@ -104,14 +112,13 @@ def tables(
         raise typer.Exit(1)
 
 
-def _neighbors(k: str) -> int | str:
-    """Return a number of neighbours, or "auto"; refuse others."""
-    if k == "auto":
-        return k
+def _votes(text: str) -> list[int | str]:
+    """Return votes that are separated by commas; refuse others."""
+    words = cli.split_names(text, "--k")
     try:
-        return int(k)
-    except ValueError as error:
-        raise ValueError(f"--k must be a whole number or auto, got {k!r}.") from error
+        return [word if word in ("learned", "auto") else int(word) for word in words]
+    except ValueError:
+        raise ValueError(f"--k takes whole numbers, learned and auto, got {text!r}.") from None
 
 
 def _table(summary: Any) -> Table:

@@ -21,7 +21,7 @@ def fit(
         str | None,
         Option(
             help="A method by name, as in compare, or module:Class.",
-            show_default="mlng; egop to regress; of a run, what it found",
+            show_default="auto; of a run, what it found",
         ),
     ] = None,
     k: Annotated[

@@ -21,8 +21,8 @@ from vicinal._lazy import lazy_names
 __getattr__, __all__ = lazy_names(
     __name__,
     {
-        "vicinal.comparison._benchmark": "Benchmark critical_difference find_tables mean_ranks "
-        "plan_benchmark summarize_benchmark",
+        "vicinal.comparison._benchmark": "Benchmark count_folds critical_difference find_tables "
+        "mean_ranks plan_benchmark summarize_benchmark",
         "vicinal.comparison._benchmark_page": "benchmark_page",
         "vicinal.comparison._compare": "compare",
         "vicinal.comparison._found": "read_found",

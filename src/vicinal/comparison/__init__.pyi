@@ -1,4 +1,5 @@
 from vicinal.comparison._benchmark import Benchmark as Benchmark
+from vicinal.comparison._benchmark import count_folds as count_folds
 from vicinal.comparison._benchmark import critical_difference as critical_difference
 from vicinal.comparison._benchmark import find_tables as find_tables
 from vicinal.comparison._benchmark import mean_ranks as mean_ranks

@@ -12,20 +12,25 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata, studentized_range
 
 from vicinal._types import FloatArray, Task
+from vicinal._validation import check_whole
 from vicinal.comparison._plan import Question, plan_comparison
 from vicinal.comparison._rows import FoldKeeper
 from vicinal.comparison._sources import find_source
 from vicinal.data import Roles
-from vicinal.methods import choose_methods, get_method, refuse_missing
+from vicinal.methods import Method, choose_methods, get_method, refuse_missing
 from vicinal.rows import USUAL_NEIGHBORS
-from vicinal.runs import Cell, Neighbors, Record, Setting, Source
+from vicinal.runs import CHOSEN, LEARNED, Cell, Neighbors, Record, Setting, Source
 
 N_FOLDS, LEVEL = 5, 0.05
+AUTO = "auto"
+# How many folds are enough, below how many rows.
+ENOUGH_FOLDS = ((5, 1500), (3, 6000))
 # Files of a folder that hold tables; others are left alone.
 ENDINGS = (".csv", ".tsv", ".npz", ".parquet", ".arff", ".feather", ".xlsx", ".jsonl")
 TASKS: tuple[Task, ...] = ("classification", "regression")
@@ -111,28 +116,34 @@ def find_tables(folder: Path, target: str | None, limit: int | None) -> list[Sou
     files = sorted(file for file in folder.iterdir() if file.suffix.lower() in ENDINGS)
     if not files:
         raise ValueError(f"{folder} holds no tables ({', '.join(ENDINGS)}).")
-    return [
-        find_source(str(file), target=target, limit=limit, roles=_declared_categories(file))
-        for file in files
-    ]
+    return [find_source(str(file), target=target, limit=limit, **_declared(file)) for file in files]
 
 
-def _declared_categories(file: Path) -> Roles | None:
-    """Return the columns that an NPZ file says hold codes: its array ``categorical`` (d,)."""
+def _declared(file: Path) -> dict[str, Any]:
+    """Return what an NPZ file says of itself: what y is, and which columns hold codes.
+
+    Its array ``task`` is one of "classification" and "regression", or "cls" and "reg", and
+    ``categorical`` is true (d,) for codes. Two values are one column as they are.
+    """
     if file.suffix.lower() != ".npz":
-        return None
+        return {}
+    declared: dict[str, Any] = {}
     with np.load(file, allow_pickle=False) as arrays:
-        if "categorical" not in arrays.files:
-            return None
-        places = np.flatnonzero(arrays["categorical"])
-        named = arrays["feature_names"] if "feature_names" in arrays.files else None
-    names = tuple(str(named[j]) if named is not None else f"x{j}" for j in places)
-    return Roles(categories=names) if names else None
+        if "task" in arrays.files:
+            word = str(arrays["task"])
+            declared["task"] = {"cls": TASKS[0], "reg": TASKS[1]}.get(word, word)
+        if "categorical" in arrays.files:
+            X, coded = arrays["X"], np.flatnonzero(arrays["categorical"])
+            places = [j for j in coded if len(np.unique(X[:, j])) > 2]
+            named = arrays["feature_names"] if "feature_names" in arrays.files else None
+            names = tuple(str(named[j]) if named is not None else f"x{j}" for j in places)
+            declared["roles"] = Roles(categories=names) if names else None
+    return declared
 
 
 def plan_benchmark(
-    sources: Sequence[Source], methods: Sequence[str] | None, *, k: Neighbors = 5,
-    all_folds: bool = False, seed: int = 0,
+    sources: Sequence[Source], methods: Sequence[str] | None, *, ks: Sequence[Neighbors] = (5,),
+    folds: int | str = 1, seed: int = 0, fold_seed: int | None = None,
 ) -> list[Cell]:  # fmt: skip
     """Return the cells of all methods on all tables, table by table.
 
@@ -142,10 +153,16 @@ def plan_benchmark(
     methods : sequence of str or None
         None is what ``compare`` takes, the neural map, the chosen metric and the references. Of
         those named each runs on the tables of its tasks.
-    k : int or "auto"
-        Neighbours that vote; "auto" has held-out rows choose k, weights and heads for each metric.
-    all_folds : bool
-        Whether all five folds are measured, or the first alone.
+    ks : sequence of int, "learned" and "auto"
+        The votes of each metric, each with a fit of its own: so many neighbours, the soft vote at a
+        learned temperature, or whatever held-out rows choose for k, weights and heads.
+    folds : int or "auto"
+        How many of five folds are measured. "auto" is five of tables below 1,500 rows, three below
+        6,000 and one of others: rows that test are then at least 1,000 where there are as many.
+    seed : int
+        Of learners.
+    fold_seed : int or None
+        Of folds and samples; None is ``seed``.
 
     Raises
     ------
@@ -157,24 +174,41 @@ def plan_benchmark(
     cells: list[Cell] = []
     for source in sources:
         keeper = FoldKeeper()
-        task = keeper.rows(Setting(source, seed=seed)).task
+        rows = keeper.rows(Setting(source, seed=seed))
+        task, n_folds = rows.task, count_folds(folds, len(rows.y))
         if named is None:
             usual = [m.name for m in choose_methods(None, task, references=True)]
             chosen = [*usual, "neural", "auto"]
         else:
             chosen = [method.name for method in named if task in method.tasks]
-        number = k if isinstance(k, int) else USUAL_NEIGHBORS
+        numbers = tuple(k for k in ks if isinstance(k, int)) or (USUAL_NEIGHBORS,)
         question = Question(
-            source, tuple(chosen), (number,), protocol="kfold", n_folds=N_FOLDS, seed=seed
+            source, tuple(chosen), numbers, protocol="kfold", n_folds=N_FOLDS, seed=seed
         )
-        plan = plan_comparison(question, keeper)
-        cells += [_voting(cell, k) for cell in plan.cells if all_folds or cell.fold == 0]
+        setting = plan_comparison(question, keeper).setting
+        if fold_seed is not None:
+            setting = replace(setting, folds={**setting.folds, "seed": fold_seed})
+        cells += [
+            Cell(setting, fold, method.name, (k,))
+            for fold in range(n_folds)
+            for method in choose_methods(chosen, task)
+            for k in _votes_of(method, ks)
+        ]
     return cells
 
 
-def _voting(cell: Cell, k: Neighbors) -> Cell:
-    """Return the cell of a metric with the vote that was asked for."""
-    return cell if cell.ks == (None,) else replace(cell, ks=(k,))
+def count_folds(folds: int | str, n_rows: int) -> int:
+    """Return how many of five folds of a table are measured."""
+    if folds != AUTO:
+        return check_whole("folds", folds, most=N_FOLDS)
+    return next((n for n, most in ENOUGH_FOLDS if n_rows < most), 1)
+
+
+def _votes_of(method: Method, ks: Sequence[Neighbors]) -> tuple[Neighbors | None, ...]:
+    """Return the votes a method is measured with: of a model without neighbours none."""
+    if method.reference:
+        return (None,)
+    return (CHOSEN,) if method.chooses_vote else tuple(dict.fromkeys(ks))
 
 
 def summarize_benchmark(records: Iterable[Record]) -> list[Benchmark]:
@@ -188,14 +222,15 @@ def summarize_benchmark(records: Iterable[Record]) -> list[Benchmark]:
 
 
 def _summary(task: Task, records: list[Record]) -> Benchmark:
-    methods = list(dict.fromkeys(record["method"] for record in records))
+    named = _names_of(records)
+    methods = list(dict.fromkeys(named(record) for record in records))
     tables = list(dict.fromkeys(record["dataset"] for record in records))
     failed = [r for r in records if r["status"] != "ok"]
     spoilt = {record["dataset"] for record in failed}
     whole = [table for table in tables if table not in spoilt]
     cells: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        cells.setdefault((record["dataset"], record["method"]), []).append(record)
+        cells.setdefault((record["dataset"], named(record)), []).append(record)
 
     def means(read: Callable[[Record], float]) -> FloatArray:
         rows = [[np.mean([read(r) for r in cells[t, m]]) for m in methods] for t in whole]
@@ -213,15 +248,39 @@ def _summary(task: Task, records: list[Record]) -> Benchmark:
         tuple(methods[i] for i in order),
         {name: values[:, order] for name, values in scores.items()},
         seconds[:, order],
-        tuple((r["method"], r["dataset"], r["message"]) for r in failed),
+        tuple((named(r), r["dataset"], r["message"]) for r in failed),
     )
 
 
+def _names_of(records: Sequence[Record]) -> Callable[[Record], str]:
+    """Return what tells a record's method: its name, with the vote where it is told of several."""
+    votes: dict[str, set[Any]] = {}
+    for record in records:
+        votes.setdefault(record["method"], set()).add(record.get("k"))
+
+    def named(record: Record) -> str:
+        method, k = record["method"], record.get("k")
+        return method if len(votes[method]) == 1 else f"{method}, {phrase_vote(k)}"
+
+    return named
+
+
+def phrase_vote(k: Neighbors) -> str:
+    """Return what a vote is called."""
+    return {LEARNED: "learned vote", CHOSEN: "chosen vote"}.get(str(k), f"vote of {k}")
+
+
 def _score(name: str, record: Record) -> float:
-    return float(record["scores"].get(name, np.nan))
+    return float(_scores_in(record).get(name, np.nan))
+
+
+def _scores_in(record: Record) -> dict[str, float]:
+    """Return the scores of a record, and how often its sets or intervals hold the truth."""
+    more = {name: record[name] for name in ("coverage", "size") if name in record}
+    return {**record["scores"], **more}
 
 
 def _scores_of(records: Sequence[Record]) -> list[str]:
     """Return the scores that any record holds, the error first."""
-    names = {name for record in records for name in record["scores"]}
+    names = {name for record in records for name in _scores_in(record)}
     return ["error", *sorted(names - {"error"})]

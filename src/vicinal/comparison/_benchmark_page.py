@@ -11,6 +11,8 @@ from vicinal.methods import get_method
 
 ABSENT = "–"
 LOG_LOSS = "log-loss"
+# How often sets, or intervals, that are to hold nine truths in ten do, and how large they are.
+COVERAGE = {"coverage": "in sets of 90 %", "size": "their size"}
 
 
 def benchmark_page(summaries: Sequence[Benchmark]) -> str:
@@ -39,16 +41,17 @@ def _by_method(summary: Benchmark) -> str:
     sure = LOG_LOSS in summary.scores
     heads = ["", "mean rank", "mean error, %" if classes else "mean nMSE",
              "behind the first, points" if classes else "behind the first, log ratio"]  # fmt: skip
-    heads += [LOG_LOSS] * sure + ["CPU-seconds"]
+    told = [name for name in COVERAGE if name in summary.scores]
+    heads += [LOG_LOSS] * sure + [COVERAGE[name] for name in told] + ["CPU-seconds"]
     rows = []
     for i, method in enumerate(summary.methods):
         error = summary.errors[:, i].mean()
         row = [_title(method), f"{summary.mean_ranks[i]:.2f}",
                _percent(error) if classes else _small(error),
                f"{gaps[i]:+.2f} ± {noise[i]:.2f}" if i else ""]  # fmt: skip
-        if sure:
-            mean = float(summary.scores[LOG_LOSS][:, i].mean())
-            row.append(f"{mean:.3f}" if np.isfinite(mean) else ABSENT)
+        for name, digits in [(LOG_LOSS, 3)] * sure + [(name, 2) for name in told]:
+            mean = float(summary.scores[name][:, i].mean())
+            row.append(f"{mean:.{digits}f}" if np.isfinite(mean) else ABSENT)
         rows.append([*row, f"{summary.cpu_seconds[:, i].mean():.1f}"])
     return _table(heads, rows)
 
@@ -71,7 +74,8 @@ def _lines(
 
 
 def _title(method: str) -> str:
-    return get_method(method).title
+    name, comma, vote = method.partition(", ")
+    return get_method(name).title + comma + vote
 
 
 def _percent(error: float) -> str:

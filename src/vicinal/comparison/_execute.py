@@ -30,6 +30,7 @@ from vicinal.predict import KNNClassifier, KNNRegressor
 from vicinal.rows import usual_neighbors
 from vicinal.runs import (
     CHOSEN,
+    LEARNED,
     Cell,
     Elapsed,
     Neighbors,
@@ -42,6 +43,8 @@ from vicinal.runs import (
 
 LONGEST_MESSAGE = 300
 MOST_NOTES = 5
+# The share of rows that sets and intervals are to miss.
+ALPHA = 0.1
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ def _predict(
         from vicinal.comparison._tuned import predict_tuned  # built on this module
 
         return predict_tuned(cell, method, prepared), None
-    numbers = [int(k) for k in ks if k not in (None, CHOSEN)]
+    numbers = [int(k) for k in ks if isinstance(k, int)]
     task, y = prepared.dataset.task, prepared.y_train
     weights, k_most = prepared.train_weights, max(numbers, default=usual_neighbors(None, len(y)))
     rows = prepared.X_train, y, prepared.X_test
@@ -117,7 +120,7 @@ def _predict(
 
 def chooses_vote(cell: Cell, method: Method) -> bool:
     """Return whether held-out rows choose k, weights and head: the method's way, or the cell's."""
-    return method.chooses_vote or CHOSEN in cell.ks
+    return method.chooses_vote or CHOSEN in cell.ks or LEARNED in cell.ks
 
 
 def _say_unused_weights(method: Method, task: Task, weights: FloatArray | None) -> None:
@@ -139,7 +142,27 @@ def _predict_by_choice(fitted: FittedModel, prepared: PreparedFold) -> Predictio
         predicted = shares.argmax(axis=1)
     else:
         predicted = fitted.model.predict(prepared.X_test)
-    return Prediction(predicted, fitted.fit, watch.read(), shares=shares)
+    spent = watch.read()
+    return Prediction(predicted, fitted.fit, spent, _coverage(fitted.model, prepared), shares)
+
+
+def _coverage(model: Any, prepared: PreparedFold) -> dict[str, float]:
+    """Return how often sets, or intervals, that are to miss one in ten hold the truth, and size.
+
+    The size of a set is how many classes it holds, that of an interval its length in deviations of
+    the target.
+    """
+    if not len(model.held_out_rows_):
+        return {}
+    X, y = prepared.X_test, prepared.y_test
+    if prepared.dataset.task == "classification":
+        within = model.predict_set(X, ALPHA)
+        held = (within & (model.classes_ == y[:, None])).any(axis=1)
+        return {"coverage": float(held.mean()), "size": float(within.sum(axis=1).mean())}
+    low, high = model.predict_interval(X, ALPHA).T
+    held = (low <= y) & (y <= high)
+    size = float(np.mean(high - low) / np.std(y))
+    return {"coverage": float(held.mean())} | ({"size": size} if np.isfinite(size) else {})
 
 
 def _shares_of(model: Any, prepared: PreparedFold) -> FloatArray:
@@ -185,7 +208,7 @@ def fit_and_search(
     metric = make_learner(method, task, k=k, seed=seed, parameters=parameters, unit=unit)
     predictor = KNNClassifier if task == "classification" else KNNRegressor
     watch = Stopwatch()
-    chosen = {"n_neighbors": "auto", "weights": "auto"}
+    chosen = {"n_neighbors": "auto", "weights": LEARNED if LEARNED in cell.ks else CHOSEN}
     vote: dict[str, Any] = chosen if chooses_vote(cell, method) else {"n_neighbors": k}
     model = predictor(metric=metric, **vote).fit(X, y, sample_weight=weights)
     fit = watch.read()

@@ -185,8 +185,13 @@ def _finish(
         material.encoding, state, module, applied,
         None if classes else np.asarray(head, np.float64) * scale,
         choice, held_out, training.progress.history, training.progress.step,
-        int(np.sum(material.fold < 0)), gradients,
+        _count_alone(rows), gradients,
     )  # fmt: skip
+
+
+def _count_alone(rows: Rows) -> int:
+    """Return how many rows are of a class that no other row is of."""
+    return 0 if rows.labels is None else int(np.sum(np.bincount(rows.labels) == 1))
 
 
 def _turned(

@@ -99,7 +99,7 @@ class NeuralMetric(MetricLearner):
     members_ : int ndarray
         The members that count.
     n_left_out_ : int
-        Rows of classes that have no other row, which are in no fold.
+        Rows of classes that have no other row, which no fold of the fit's own holds out.
     n_iter_ : int
         Steps.
     classes_ : ndarray of shape (R,)

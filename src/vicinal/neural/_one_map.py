@@ -30,6 +30,8 @@ class OneMap(nn.Module):
         module.eval()
         with torch.no_grad():
             places = self._apply_module(example)
+        if not any(each.requires_grad for each in module.parameters()):
+            raise ValueError("module has no parameters to learn; transform the rows instead.")
         self.slope = nn.Parameter(torch.randn(1, 1, places.shape[2]) * 0.1)
 
     def forward(self, entries: Tensor) -> Tensor:

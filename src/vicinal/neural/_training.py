@@ -211,8 +211,8 @@ class Training:
 
     def _next_rows(self) -> IntArray:
         progress, size = self.progress, self.plan.batch_size
-        while len(progress.queue) < size:
-            progress.queue = torch.cat([progress.queue, torch.randperm(self.material.n_rows)])
+        if len(progress.queue) < size:  # what is left is let go, or a row would vote on itself
+            progress.queue = torch.randperm(self.material.n_rows)
         rows, progress.queue = progress.queue[:size], progress.queue[size:]
         return rows.numpy()
 

@@ -25,7 +25,7 @@ from vicinal._lazy import lazy_names
 __getattr__, __all__ = lazy_names(
     __name__,
     {
-        "vicinal.runs._cells": "CHOSEN Cell HNN KNN Neighbors Setting Source digest_of "
+        "vicinal.runs._cells": "CHOSEN Cell HNN KNN LEARNED Neighbors Setting Source digest_of "
         "record_from_json record_key",
         "vicinal.runs._folder": "RUNS RunFolder WriteError",
         "vicinal.runs._journal": "Record",

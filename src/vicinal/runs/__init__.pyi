@@ -1,6 +1,7 @@
 from vicinal.runs._cells import CHOSEN as CHOSEN
 from vicinal.runs._cells import HNN as HNN
 from vicinal.runs._cells import KNN as KNN
+from vicinal.runs._cells import LEARNED as LEARNED
 from vicinal.runs._cells import Cell as Cell
 from vicinal.runs._cells import Neighbors as Neighbors
 from vicinal.runs._cells import Setting as Setting

@@ -12,11 +12,11 @@ from vicinal import __version__
 
 T = TypeVar("T")
 
-# How many neighbours predict: a number of them, or one of three that the training part decides:
-# as many as its cross-validation finds best, all within the radius it finds best, or whatever its
-# held-out rows choose for k, weights and heads.
+# How many neighbours predict: a number of them, or one of four that the training part decides:
+# as many as its cross-validation finds best, all within the radius it finds best, the soft vote at
+# the temperature its held-out rows choose, or whatever these choose for k, weights and heads.
 Neighbors = int | str
-KNN, HNN, CHOSEN = "knn", "hnn", "auto"
+KNN, HNN, LEARNED, CHOSEN = "knn", "hnn", "learned", "auto"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Cell:
     @property
     def tuned(self) -> bool:
         """Whether the number of neighbours, or their radius, is left to cross-validation."""
-        return any(isinstance(k, str) and k != CHOSEN for k in self.ks)
+        return any(k in (KNN, HNN) for k in self.ks)
 
     def keys(self) -> dict[Neighbors | None, str]:
         """Return the key of each k's record."""
