@@ -44,7 +44,7 @@ class ClebschGordanNet(nn.Module):
     pairs : {"ordered", "unordered", "channelwise", "grid"}, default="ordered"
         Which fragments meet in a product, see `ClebschGordanLayer`.
     grid : mapping, optional
-        What products on a grid take: rank, odd, filters, support.
+        What products on a grid take: rank, odd, filters, support; channelwise ones the last two.
     normalisation : {"both", "batch", "sample", "none"}, default="both"
         After every layer: `CovariantBatchNorm`, `SampleNorm`, or one after the other. Without the
         second the norms of single samples spread over orders of magnitude with depth.
