@@ -29,8 +29,7 @@ class ClebschGordanNet(nn.Module):
 
     Products of fragments [kondor2018] and divisions by norms that no rotation changes are all that
     happens before the head, so the scores of a rotated signal are the scores of the signal,
-    exactly. Without `SampleNorm` (``normalisation`` "batch", "moving" or "none") products are the only
-    non-linearity before the invariants.
+    exactly. Without `SampleNorm` products are the only non-linearity before the invariants.
 
     Parameters
     ----------
