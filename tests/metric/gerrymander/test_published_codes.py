@@ -75,12 +75,16 @@ def test_every_layer_has_length_one_and_no_offset():
             assert not offset.any()
 
 
-def test_sets_are_sought_among_a_sample_of_many_rows():
+def test_sets_are_sought_among_a_sample_of_many_rows(monkeypatch):
     walked = descent(2)
     walked.n_references = 6
-    seen = []
-    infer = walked.infer
-    walked.infer = lambda a, b, rows, among: seen.append(among) or infer(a, b, rows, among)
+    seen, infer = [], walked.infer
+
+    def note(a, b, rows, among):
+        seen.append(among)
+        return infer(a, b, rows, among)
+
+    monkeypatch.setattr(walked, "infer", note)
     walked.advance()
     assert [len(np.unique(among)) for among in seen] == [6, 6, 6, 6]
     assert not np.array_equal(seen[0], seen[1])
