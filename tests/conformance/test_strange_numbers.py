@@ -31,7 +31,7 @@ STRANGE: dict[str, tuple[Any, str]] = {
     "tiny": (1e-200 * X, "leave the range of floats"),
     "one huge column": (X * [1, 1, 1e200], r"in column 2"),
     "names twice": (pd.DataFrame(X, columns=list("aab")), "unique column names"),
-    "text": (pd.DataFrame(X).astype(object).where(X < 1, "NA"), "could not convert"),
+    "text": (pd.DataFrame(X).astype(object).where(X < 1, "NA"), "holds text"),
 }
 LEARNERS = [
     method

@@ -158,7 +158,7 @@ def test_a_metric_may_be_given_by_its_name(tmp_path):
 
 @pytest.mark.parametrize(
     ("metric", "message"),
-    [("mlgn", "no method is called 'mlgn'. Did you mean mlng"), ("svm", "svm is not made")],
+    [("mlgn", "no method is called 'mlgn'. Did you mean mlng"), ("svm", "asks no neighbours")],
 )
 def test_a_wrong_name_is_refused_with_the_nearest(metric, message):
     with pytest.raises(ValueError, match=message):

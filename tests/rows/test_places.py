@@ -37,7 +37,7 @@ def frame(**columns: Any) -> pd.DataFrame:
         ),
         (
             frame(age=[1.0, np.inf, *range(28)]),
-            "a value that is infinite (inf), the first in column 'age', row 1; mend it",
+            "a value that is infinity (inf), the first in column 'age', row 1; mend it",
         ),
         (
             frame(age=[1.0, np.nan, *range(28)]).to_numpy(),

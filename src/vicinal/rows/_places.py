@@ -18,7 +18,7 @@ def telling_where(X: Any, *, missing: bool = False) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        words = _name_text(X) or _name_number(X, "infinite (inf)", np.isinf, "mend it")
+        words = _name_text(X) or _name_number(X, "infinity (inf)", np.isinf, "mend it")
         if not missing:
             fill = "fill it (scikit-learn's SimpleImputer)"
             words = words or _name_number(X, "missing (NaN)", np.isnan, fill)
@@ -82,9 +82,13 @@ def _first_text(values: AnyArray) -> tuple[int, str] | None:
 
 
 def _floats(values: AnyArray) -> AnyArray:
-    """Return a column as floats, NaN for what is missing in any of its ways."""
-    if values.dtype.kind in "fiub":
-        return values.astype(np.float64)
-    import pandas as pd
+    """Return a column as floats: NaN for what is missing in any of its ways, 0 for no number."""
+    if values.dtype.kind != "O":
+        return values.astype(np.float64) if values.dtype.kind in "fiub" else np.zeros(len(values))
+    return np.array([_float(value) for value in values])
 
-    return np.asarray(pd.to_numeric(pd.Series(values), errors="coerce"), dtype=np.float64)
+
+def _float(value: Any) -> float:
+    if value is None or type(value).__name__ == "NAType":
+        return np.nan
+    return float(value) if isinstance(value, (int, float, np.number)) else 0.0
