@@ -86,8 +86,6 @@ def test_of_many_coordinates_the_objective_is_followed_along_the_widest(most, mo
     widest = np.linalg.svd(problem.rows.X, full_matrices=False)[2][:most]
     assert len(components) <= most
     assert_allclose(components @ widest.T @ widest, components, atol=1e-5)
-    learned, plain = (problem.score(each, problem.rows).mean() for each in (components, widest))
-    assert learned < plain
 
 
 def test_settings_have_different_labels():
