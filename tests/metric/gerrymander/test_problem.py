@@ -77,6 +77,17 @@ def test_features_without_weight_take_no_part_in_a_start_and_change_nothing(monk
     assert_allclose(whole.parameters[::2], begun.parameters, atol=1e-5)
 
 
+@pytest.mark.parametrize("most", [4, 13])
+def test_of_many_coordinates_the_objective_is_followed_along_the_widest(most, monkeypatch):
+    monkeypatch.setattr("vicinal.metric.gerrymander._averaging.MOST_DIRECTIONS", most)
+    problem, start = wine_problem(), Start("zeros", strength=3.0)
+    assert start in problem.starts()
+    components = problem.begin(LinearSetting(start, 0.1), (0,)).components
+    widest = np.linalg.svd(problem.rows.X, full_matrices=False)[2][:most]
+    assert len(components) <= most
+    assert_allclose(components @ widest.T @ widest, components, atol=1e-5)
+
+
 def test_settings_have_different_labels():
     settings = wine_problem(regularizer="trace").settings()
     assert len({setting.label() for setting in settings}) == len(settings)

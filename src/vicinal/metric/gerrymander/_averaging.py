@@ -9,26 +9,23 @@ push and pull being the mean outer products of differences to the rows of ĥ and
 inferred under W_{s−1} for half of the rows, drawn anew each step. Later steps, whose sets are
 nearer to the last, count more. No rate is needed, and where LDA or any other start parts its own
 training rows, so that every margin holds and nothing is left to learn, (1) still has the
-regulariser to learn by.
+regulariser to learn by. Of many coordinates it is followed along the leading principal
+directions, for each step takes an eigendecomposition.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from vicinal._types import FloatArray, IntArray
+from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.descent import project_to_cone
 from vicinal.metric.gerrymander._objective import FactoredObjective, differences, metric_gradient
+from vicinal.metric.starts import principal_map
 
 # Steps, the share of the rows whose sets each of them infers, and steps between searches.
 STEPS, PARTS, REFRESH = 24, 2, 12
-# Multiplications that the projections of all steps may take, about a second's.
-BUDGET = 2e10
-
-
-def is_affordable(width: int) -> bool:
-    """Return whether the projections of so many coordinates are worth their time."""
-    return STEPS * 10.0 * width**3 <= BUDGET
+# Directions at most: the projections of all steps then take a quarter of a second.
+MOST_DIRECTIONS = 300
 
 
 def average_from_zero(
@@ -46,31 +43,38 @@ def average_from_zero(
     strength : float
     rng : numpy Generator
     """
-    n, width = objective.X.shape
+    X, n, basis = objective.X, objective.X.shape[0], None
+    if X.shape[1] > MOST_DIRECTIONS:
+        basis = principal_map(X, MOST_DIRECTIONS, rng)
+        X = X @ basis.T
+    width = X.shape[1]
     batch, order = max(16, -(-n // PARTS)), np.empty(0, np.int64)
     total, weight, first = np.zeros((width, width)), 0.0, 0.0
-    components, unit = plain, float(np.linalg.norm(plain.T @ plain))
+    components, unit = plain, float(np.sqrt(width) * np.square(plain).sum() / plain.shape[1])
     for step in range(1, STEPS + 1):
         if len(order) < batch:
             order = np.concatenate([order, rng.permutation(n)])
         rows, order = order[:batch], order[batch:]
         if step % REFRESH == 0 and step < STEPS:
             objective.look(components, 4 * (step // REFRESH))
-        gradient = _gradient(objective, components, rows)
+        gradient = _gradient(objective, X, components, rows)
         first = first or float(np.linalg.norm(gradient))
         total -= step * gradient
         weight += step
         if first > 0:
             components = project_to_cone(total * (strength * unit / first / weight))[1]
+            components = components if basis is None else components @ basis
             components = components.astype(plain.dtype)
     return components
 
 
-def _gradient(objective: FactoredObjective, components: FloatArray, rows: IntArray) -> FloatArray:
-    """Return the gradient by W of the mean loss of some rows, sets inferred under a map."""
+def _gradient(
+    objective: FactoredObjective, X: AnyArray, components: FloatArray, rows: IntArray
+) -> FloatArray:
+    """Return the gradient by W, a metric of X, of the mean loss of some rows; sets by a map."""
     sets = objective.infer(components, rows)
     everything = slice(0, len(rows))
     queries, points, signs = sets.pairs(everything)
     weights, _ = objective.weigh(sets, everything, queries, signs)
-    gaps = differences(objective.X, queries, points)
+    gaps = differences(X, queries, points)
     return metric_gradient(gaps, weights).astype(np.float64)

@@ -60,8 +60,9 @@ class MLNG(MetricLearner):
     init : str or array of shape (n_components, n_features), default="auto"
         "identity" (the features as given), "standardised", "whitening", "pca", "lda" (whitening
         within the classes, the directions that part them first), "dann" (the same, these directions
-        counting more), "relieff" (a diagonal), "zeros" (the objective with ½‖W‖²_F followed
-        from zero by dual averaging), or a map to start from, whose scale is kept. "auto" chooses.
+        counting more), "relieff" (a diagonal), "zeros" (the objective with ½‖W‖²_F followed from
+        zero by dual averaging, along 300 directions at most), or a map to start from, whose scale
+        is kept. "auto" chooses.
     regularizer : {None, "frobenius", "trace", "identity"}
         Added to the objective as λ‖W‖²_F, λ tr W or λ‖W − I‖²_F, on standardised features.
     regularization : float or "auto"

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from vicinal._types import FloatArray
 from vicinal.metric.descent import Adam, Descent, FallingRate, FramedRows, Rule
-from vicinal.metric.gerrymander._averaging import average_from_zero, is_affordable
+from vicinal.metric.gerrymander._averaging import average_from_zero
 from vicinal.metric.gerrymander._objective import (
     ConeObjective,
     FactoredObjective,
@@ -113,8 +113,7 @@ class LinearProblem:
         starts = [Start("dann"), Start("identity")]
         if not self.rows.frame.is_plain:
             starts.append(Start("standardised"))
-        if is_affordable(width):
-            starts += [Start("zeros", strength=strength) for strength in STRENGTHS]
+        starts += [Start("zeros", strength=strength) for strength in STRENGTHS]
         if self.rows.frame.basis is None:  # else columns are no features to be weighed
             starts.append(Start("relieff"))
         few = len(options.costs) - 1
