@@ -259,8 +259,8 @@ def _names_of(records: Sequence[Record]) -> Callable[[Record], str]:
         votes.setdefault(record["method"], set()).add(record.get("k"))
 
     def named(record: Record) -> str:
-        method, k = record["method"], record.get("k")
-        return method if len(votes[method]) == 1 else f"{method}, {phrase_vote(k)}"
+        method = str(record["method"])
+        return method if len(votes[method]) == 1 else f"{method}, {phrase_vote(record['k'])}"
 
     return named
 
