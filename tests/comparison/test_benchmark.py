@@ -21,8 +21,8 @@ from vicinal.report._critical import groups_within, plot_critical_differences
 def record(table, method, error, *, fold=0, status="ok", numbers=False, seconds=1.0):
     scores = {"error": error} | ({"rmse": 1.0, "mae": 1.0} if numbers else {"balanced": error})
     return {
-        "dataset": table, "method": method, "fold": fold, "status": status, "scores": scores,
-        "message": "it would not do.", "fit_cpu_seconds": seconds,
+        "dataset": table, "method": method, "k": 5, "fold": fold, "status": status,
+        "scores": scores, "message": "it would not do.", "fit_cpu_seconds": seconds,
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pytest
 
 from vicinal.comparison import Question, plan_cells, plan_comparison
-from vicinal.comparison._plan import Plan
+from vicinal.comparison._plan import ComparisonPlan
 from vicinal.methods import get_method
 from vicinal.runs import Setting, Source, record_from_json
 
@@ -36,7 +36,7 @@ def test_questions_and_plans_survive_the_trip_to_a_worker():
     question = Question(Source("wine"), ("lda", "hgb"), (3, 5), references=True)
     assert record_from_json(Question, json.loads(json.dumps(asdict(question)))) == question
     plan = plan_comparison(question)
-    again = Plan.from_json(json.loads(json.dumps(plan.to_json())), {})
+    again = ComparisonPlan.from_json(json.loads(json.dumps(plan.to_json())), {})
     assert again == plan
     assert again.cells == plan.cells
     assert again.default_folder == plan.default_folder

@@ -42,6 +42,7 @@ ESTIMATORS += [
     vicinal.metric.PublishedMLNG(max_iter=3),
     vicinal.metric.PublishedAsymmetricMLNG(max_iter=3),
     vicinal.metric.PublishedRegressionMLNG(gamma=1.0, max_iter=3),
+    vicinal.metric.PublishedHammingMLNG(16, balance=1.0, max_iter=3),
     vicinal.LMNN(max_iter=10),
     vicinal.MLNG(max_iter=2),
     vicinal.AsymmetricMLNG(max_iter=2, learning_rate=0.03),

@@ -17,7 +17,7 @@ import pytest
 
 from vicinal.data._decoding import decode_table
 from vicinal.data._fingerprint import fingerprint
-from vicinal.data._registry import Entry, Measured, Source, StoredFile, registry
+from vicinal.data._registry import DatasetEntry, Measured, PublicSource, StoredFile, registry
 
 REAL_DATA = os.environ.get("VICINAL_DATA")
 
@@ -176,7 +176,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     return Toy(content, sha256)
 
 
-def add_toy(monkeypatch: pytest.MonkeyPatch, **fields: Any) -> Entry:
+def add_toy(monkeypatch: pytest.MonkeyPatch, **fields: Any) -> DatasetEntry:
     arrays = toy_arrays()
     y = arrays["y"].astype(np.int64) - 1
     known: dict[str, Any] = {
@@ -191,12 +191,12 @@ def add_toy(monkeypatch: pytest.MonkeyPatch, **fields: Any) -> Entry:
         ),
         "stored": StoredFile("toy.npz", "0" * 64, 1),
         "decode": lambda stored: decode_table(stored, divisor=10.0, first_label=1),
-        "source": Source(page="http://127.0.0.1/toy", note="made for tests"),
+        "source": PublicSource(page="http://127.0.0.1/toy", note="made for tests"),
         "citation": "nobody0000",
         "licence": "none",
         "classes": ("a", "b", "c"),
         "protocol": "official",
     }
-    entry = Entry(**(known | fields))
+    entry = DatasetEntry(**(known | fields))
     monkeypatch.setitem(registry(), "toy", entry)
     return entry

@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from pathlib import Path
 
-from vicinal.data._registry import Entry, registry
+from vicinal.data._registry import DatasetEntry, registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "datasets.md"
 MARKS = re.compile(r"(<!-- table: [^>]*-->\n).*(<!-- end of table -->)", re.DOTALL)
@@ -21,11 +21,11 @@ def render_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _family(entry: Entry) -> str:
+def _family(entry: DatasetEntry) -> str:
     return re.sub(r"_[1-7]$", "_1", entry.name)
 
 
-def _line(family: list[Entry]) -> str:
+def _line(family: list[DatasetEntry]) -> str:
     first, last = family[0], family[-1]
     name = f"`{first.name}`" if first is last else f"`{first.name}` … `{last.name}`"
     title = first.title if first is last else first.title.replace("joint 1", "joint 1 … 7")
@@ -46,7 +46,7 @@ def _line(family: list[Entry]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _source(entry: Entry) -> str:
+def _source(entry: DatasetEntry) -> str:
     page = f"[page]({entry.source.page})"
     openml = f", [OpenML {entry.source.openml}](https://www.openml.org/d/{entry.source.openml})"
     by_hand = entry.stored is not None and not any(file.url for file in entry.source.files)

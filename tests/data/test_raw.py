@@ -14,19 +14,19 @@ from tests.data.raw_layouts import LAYOUTS
 from vicinal.data._conversion import convert
 from vicinal.data._decoding import number_groups
 from vicinal.data._raw import read_idx
-from vicinal.data._registry import Entry, get_entry, registry
+from vicinal.data._registry import DatasetEntry, get_entry, registry
 
 # Large texts: their readers are tested on a part of the rows only.
 LARGE = {"mnist", "covtype", "isolet", "ijcnn1", "codrna", "shuttle", "musk2", "usps"}
 
 
-def stored_arrays(folder: Path, entry: Entry) -> dict[str, np.ndarray]:
+def stored_arrays(folder: Path, entry: DatasetEntry) -> dict[str, np.ndarray]:
     assert entry.stored is not None
     with np.load(folder / entry.stored.name) as archive:
         return {key: archive[key] for key in archive.files}
 
 
-def raw_files(folder: Path, entry: Entry) -> dict[str, Path]:
+def raw_files(folder: Path, entry: DatasetEntry) -> dict[str, Path]:
     return {file.name: folder / file.name for file in entry.source.files}
 
 
@@ -41,7 +41,7 @@ def first_rows(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     }
 
 
-def reader_of(entry: Entry) -> object:
+def reader_of(entry: DatasetEntry) -> object:
     return getattr(entry.source.read, "func", entry.source.read)
 
 

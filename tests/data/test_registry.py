@@ -12,7 +12,7 @@ from tests.data.dataset_table import PAGE, page_with_table
 
 from vicinal.data import PROTOCOLS, list_datasets, table_suffix
 from vicinal.data._fingerprint import fingerprint, same_fingerprint
-from vicinal.data._registry import ALIASES, Entry, get_entry, registry
+from vicinal.data._registry import ALIASES, DatasetEntry, get_entry, registry
 
 BIBLIOGRAPHY = Path(__file__).parents[2] / "docs" / "references.bib"
 
@@ -69,7 +69,7 @@ def test_nonsense_is_answered_with_where_to_look():
 
 
 @entries
-def test_an_entry_is_complete(entry: Entry):
+def test_an_entry_is_complete(entry: DatasetEntry):
     assert re.fullmatch(r"[a-z0-9_]+", entry.name)
     assert entry.title
     assert entry.licence
@@ -83,7 +83,7 @@ def test_an_entry_is_complete(entry: Entry):
 
 
 @entries
-def test_an_entrys_numbers_agree_with_each_other(entry: Entry):
+def test_an_entrys_numbers_agree_with_each_other(entry: DatasetEntry):
     known = entry.measured
     assert len(entry.classes) == len(known.class_counts)
     assert bool(known.class_counts) == (entry.task == "classification")
@@ -105,7 +105,7 @@ def test_protocols_are_the_customary_ones():
 
 
 @entries
-def test_every_citation_is_in_the_bibliography(entry: Entry):
+def test_every_citation_is_in_the_bibliography(entry: DatasetEntry):
     assert f"{{{entry.citation}," in BIBLIOGRAPHY.read_text(encoding="utf-8")
 
 
@@ -116,7 +116,7 @@ def test_the_page_of_data_sets_is_up_to_date():
 
 
 @entries
-def test_the_stored_file_holds_what_the_registry_says(real_data, entry: Entry):
+def test_the_stored_file_holds_what_the_registry_says(real_data, entry: DatasetEntry):
     arrays: dict[str, np.ndarray] = {}
     if entry.stored is not None:
         path = real_data / entry.stored.name

@@ -12,7 +12,7 @@ from tests.data.conftest import add_toy, toy_arrays
 
 from vicinal.data import DataCorruptError, DataUnavailableError, load_dataset
 from vicinal.data import _storage as storage
-from vicinal.data._registry import RawFile, Source, StoredFile, get_entry
+from vicinal.data._registry import PublicSource, RawFile, StoredFile, get_entry
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def from_text(files):
 
 
 def with_source(monkeypatch, url: str | None, sha256: str | None = None):
-    source = Source("http://127.0.0.1/page", (RawFile("toy.csv", url, sha256),), from_text)
+    source = PublicSource("http://127.0.0.1/page", (RawFile("toy.csv", url, sha256),), from_text)
     return add_toy(monkeypatch, source=source)
 
 

@@ -10,7 +10,7 @@ from vicinal import __version__
 from vicinal.cli import _options as cli
 
 if TYPE_CHECKING:
-    from vicinal.data import Entry
+    from vicinal.data import DatasetEntry
 
 COLUMNS = ("name", "rows", "features", "target", "protocol", "where", "size", "licence")
 
@@ -45,7 +45,7 @@ def datasets(
     cli.say(summarise(records))
 
 
-def describe(entry: Entry) -> dict[str, Any]:
+def describe(entry: DatasetEntry) -> dict[str, Any]:
     """Return what is known of a set as plain values, without opening its file."""
     from vicinal.data import find
 

@@ -256,11 +256,11 @@ def _names_of(records: Sequence[Record]) -> Callable[[Record], str]:
     """Return what tells a record's method: its name, with the vote where it is told of several."""
     votes: dict[str, set[Any]] = {}
     for record in records:
-        votes.setdefault(record["method"], set()).add(record.get("k"))
+        votes.setdefault(record["method"], set()).add(record["k"])
 
     def named(record: Record) -> str:
-        method = str(record["method"])
-        return method if len(votes[method]) == 1 else f"{method}, {phrase_vote(record['k'])}"
+        method, k = record["method"], record["k"]
+        return method if len(votes[method]) == 1 else f"{method}, {phrase_vote(k)}"
 
     return named
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from vicinal._types import Dataset, Task
 from vicinal.comparison._describe import describe_comparison
-from vicinal.comparison._plan import Plan, Question
+from vicinal.comparison._plan import ComparisonPlan, Question
 from vicinal.comparison._sources import check_task, fetch_rows, find_source
 from vicinal.data import SAMPLE, Roles, TableError, is_large_text
 from vicinal.methods import Method, own_method
@@ -210,7 +210,7 @@ def _staffed(
         yield workers, question
 
 
-def ask_plan(workers: Workers, question: Question, own: Mapping[str, Method]) -> Plan:
+def ask_plan(workers: Workers, question: Question, own: Mapping[str, Method]) -> ComparisonPlan:
     """Have a question checked where its rows will be needed.
 
     Raises
@@ -222,11 +222,11 @@ def ask_plan(workers: Workers, question: Question, own: Mapping[str, Method]) ->
     reply = ask(workers, request)
     if "refused" in reply:
         raise TableError(reply["refused"], **reply.get("remedy", {}))
-    return Plan.from_json(reply["plan"], own)
+    return ComparisonPlan.from_json(reply["plan"], own)
 
 
 def warm_up(
-    workers: Workers, plan: Plan, folder: RunFolder, listener: Listener | None = None
+    workers: Workers, plan: ComparisonPlan, folder: RunFolder, listener: Listener | None = None
 ) -> None:
     """Have one of several workers compile what the methods need, so that no other has to.
 
@@ -244,7 +244,7 @@ def warm_up(
 
 @contextmanager
 def _opened(
-    plan: Plan, out: str | os.PathLike[str] | bool | None, fresh: bool
+    plan: ComparisonPlan, out: str | os.PathLike[str] | bool | None, fresh: bool
 ) -> Iterator[RunFolder]:
     """The run folder asked for, or one that is gone at the end."""
     if out is None or out is False:

@@ -11,7 +11,7 @@ from typing import Any
 
 from vicinal import __version__
 from vicinal.comparison._exhibit_file import exhibit_path, read_exhibit
-from vicinal.comparison._plan import N_REPEATS, Plan
+from vicinal.comparison._plan import N_REPEATS, ComparisonPlan
 from vicinal.comparison._summary import summarize_majority, summarize_records
 from vicinal.data import get_entry
 from vicinal.methods import EUCLIDEAN
@@ -19,7 +19,9 @@ from vicinal.report import SIGNIFICANCE, Comparison, Duel, Exhibit, Row, best_ro
 from vicinal.runs import Record, Setting, Source
 
 
-def describe_comparison(plan: Plan, records: Sequence[Record], folder: Path) -> Comparison:
+def describe_comparison(
+    plan: ComparisonPlan, records: Sequence[Record], folder: Path
+) -> Comparison:
     """Return what was measured together with what it was measured on."""
     facts, setting = plan.facts, plan.setting
     rows, duels = summarize_records(records, plan.methods, plan.ks, facts.name, plan.loss)
@@ -55,7 +57,7 @@ def describe_comparison(plan: Plan, records: Sequence[Record], folder: Path) -> 
     )
 
 
-def describe_call(plan: Plan) -> str:
+def describe_call(plan: ComparisonPlan) -> str:
     """Return the call from Python that makes the same comparison."""
     setting, source = plan.setting, plan.setting.source
     rows = "X, y" if source.held else repr(source.name)
@@ -75,7 +77,7 @@ def describe_call(plan: Plan) -> str:
     return f"vicinal.compare({rows}{target}, {listed})"
 
 
-def _asked_folds(plan: Plan) -> dict[str, int]:
+def _asked_folds(plan: ComparisonPlan) -> dict[str, int]:
     """The folds judged, as arguments of a call; none where only the first is."""
     folds = dict(plan.setting.folds)
     folds.pop("n_rounds", None)
@@ -84,7 +86,7 @@ def _asked_folds(plan: Plan) -> dict[str, int]:
     return folds if plan.n_folds in folds.values() else {}
 
 
-def _more_rounds(plan: Plan, rows: Sequence[Row], duels: Iterable[Duel]) -> list[str]:
+def _more_rounds(plan: ComparisonPlan, rows: Sequence[Row], duels: Iterable[Duel]) -> list[str]:
     """What a test with the power to tell a gain from noise would cost, where this one had not."""
     chance = {duel.reference: duel.p_value for duel in duels}.get(EUCLIDEAN)
     once = plan.setting.protocol in ("kfold", "grouped") and (
@@ -161,7 +163,7 @@ def describe_preparation(preparation: Mapping[str, Any]) -> str:
     return words if n_components is None else f"{words}, {n_components} principal components"
 
 
-def _notes_on_rows(plan: Plan) -> list[str]:
+def _notes_on_rows(plan: ComparisonPlan) -> list[str]:
     source, notes = plan.setting.source, []
     if source.path is None and not source.held and (note := get_entry(source.name).note):
         notes.append(f"About {plan.facts.name}: {note}.")

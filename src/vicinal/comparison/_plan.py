@@ -58,7 +58,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ComparisonPlan:
     """A comparison that has been checked and only needs to be run."""
 
     setting: Setting
@@ -95,7 +95,7 @@ class Plan:
         return bare | {"methods": [method.name for method in self.methods]}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any], own: Mapping[str, Method]) -> Plan:
+    def from_json(cls, value: Mapping[str, Any], own: Mapping[str, Method]) -> ComparisonPlan:
         """Return the plan :meth:`to_json` wrote; ``own`` are methods that no table knows."""
         plan = record_from_json(cls, {**value, "methods": []})
         return replace(plan, methods=tuple(find_method(m, own) for m in value["methods"]))
@@ -128,7 +128,7 @@ def _fits(method: Method, ks: tuple[int, ...]) -> list[tuple[int | None, ...]]:
 
 def plan_comparison(
     question: Question, keeper: FoldKeeper | None = None, own: Mapping[str, Method] | None = None
-) -> Plan:
+) -> ComparisonPlan:
     """Read the rows and check everything that can be checked before the work starts.
 
     Parameters
@@ -177,7 +177,7 @@ def plan_comparison(
     if n_judged == 1 < len(folds):
         more = phrase_judged(setting.protocol, len(folds), len(folds[0].test), dataset.task)
         facts = replace(facts, notes=(*facts.notes, more))
-    return Plan(setting, chosen, ks, n_judged, facts, loss)
+    return ComparisonPlan(setting, chosen, ks, n_judged, facts, loss)
 
 
 def boosting_is_cheap(dataset: Dataset) -> bool:

@@ -32,7 +32,7 @@ __getattr__, __all__ = lazy_names(
         "vicinal.data._protocols": "PROTOCOLS grouped_kfold inner_split kfold "
         "make_folds random_splits",
         "vicinal.data._raw": "read_idx",
-        "vicinal.data._registry": "Entry get_entry list_datasets",
+        "vicinal.data._registry": "DatasetEntry get_entry list_datasets",
         "vicinal.data._signals": "check_images check_projection draw_warps project_images",
         "vicinal.data._sources": "check_source",
         "vicinal.data._storage": "cache_folder data_folder find obtain",

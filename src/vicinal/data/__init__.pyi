@@ -16,7 +16,7 @@ from vicinal.data._protocols import kfold as kfold
 from vicinal.data._protocols import make_folds as make_folds
 from vicinal.data._protocols import random_splits as random_splits
 from vicinal.data._raw import read_idx as read_idx
-from vicinal.data._registry import Entry as Entry
+from vicinal.data._registry import DatasetEntry as DatasetEntry
 from vicinal.data._registry import get_entry as get_entry
 from vicinal.data._registry import list_datasets as list_datasets
 from vicinal.data._signals import check_images as check_images

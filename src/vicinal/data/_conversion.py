@@ -13,10 +13,10 @@ from vicinal._types import AnyArray
 from vicinal._writing import replace_when_done, write_atomically
 from vicinal.data._download import DataCorruptError, DataUnavailableError
 from vicinal.data._fingerprint import fingerprint, same_fingerprint
-from vicinal.data._registry import Entry, StoredFile, registry
+from vicinal.data._registry import DatasetEntry, StoredFile, registry
 
 
-def convert(entry: Entry, files: Mapping[str, Path], folder: Path) -> Path:
+def convert(entry: DatasetEntry, files: Mapping[str, Path], folder: Path) -> Path:
     """Turn a source's own files into the stored file, after checking what they hold.
 
     The stored file is written to `folder`, with its own checksum beside it: compression is not
@@ -35,13 +35,13 @@ def convert(entry: Entry, files: Mapping[str, Path], folder: Path) -> Path:
     return _save(folder / entry.stored.name, arrays, files)
 
 
-def _entries_of(entry: Entry) -> list[Entry]:
+def _entries_of(entry: DatasetEntry) -> list[DatasetEntry]:
     """Return all entries that share this one's stored file (targets, domains)."""
     others = [e for e in registry().values() if e.stored == entry.stored and e.name != entry.name]
     return [entry, *others]
 
 
-def _differs(entry: Entry, arrays: Mapping[str, AnyArray]) -> str | None:
+def _differs(entry: DatasetEntry, arrays: Mapping[str, AnyArray]) -> str | None:
     """Compare what was read with what was measured when the set was registered."""
     decoded, known = entry.decode(arrays), entry.measured
     X = decoded.X if decoded.divisor == 1.0 else decoded.X / decoded.divisor

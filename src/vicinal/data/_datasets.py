@@ -6,7 +6,7 @@ import numpy as np
 
 from vicinal._types import AnyArray, BoolArray, Dataset, FloatArray
 from vicinal.data._decoding import Decoded, Stored
-from vicinal.data._registry import Entry, get_entry
+from vicinal.data._registry import DatasetEntry, get_entry
 from vicinal.data._storage import obtain
 
 SPLITS = ("train", "test", None)
@@ -59,14 +59,14 @@ def load_dataset(name: str, split: str | None = None) -> Dataset:
     return _as_dataset(entry, entry.decode(_read_stored(entry)), split)
 
 
-def _read_stored(entry: Entry) -> Stored:
+def _read_stored(entry: DatasetEntry) -> Stored:
     if entry.stored is None:
         return {}
     with np.load(obtain(entry), allow_pickle=False) as archive:
         return {key: archive[key] for key in archive.files}
 
 
-def _as_dataset(entry: Entry, decoded: Decoded, split: str | None) -> Dataset:
+def _as_dataset(entry: DatasetEntry, decoded: Decoded, split: str | None) -> Dataset:
     rows = _rows_of(split, decoded.is_test)
     dtype = np.float32 if entry.single_precision else np.float64
     X: FloatArray = decoded.X[rows].astype(dtype)

@@ -15,10 +15,10 @@ from importlib.resources import files
 from typing import Any
 
 from vicinal.data import _decoding, _raw
-from vicinal.data._registry import Entry, Measured, RawFile, Source, StoredFile
+from vicinal.data._registry import DatasetEntry, Measured, PublicSource, RawFile, StoredFile
 
 
-def read_entries() -> list[Entry]:
+def read_entries() -> list[DatasetEntry]:
     """Return all entries, in the order of the file."""
     folder = files("vicinal.data")
     told = tomllib.loads((folder / "sets.toml").read_text(encoding="utf-8"))
@@ -32,10 +32,10 @@ def _complete(fields: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, A
     return {**(told[like] if like else {}), **fields}
 
 
-def _entry(name: str, fields: Mapping[str, Any], counted: Mapping[str, Any]) -> Entry:
+def _entry(name: str, fields: Mapping[str, Any], counted: Mapping[str, Any]) -> DatasetEntry:
     stem, measured = fields["stored"], _as_tuples(counted["sets"][name])
     kept = ("title", "task", "citation", "licence", "groups", "protocol", "note")
-    return Entry(
+    return DatasetEntry(
         name=name,
         measured=Measured(**measured),
         stored=StoredFile(f"{stem}.npz", **counted["files"][stem]) if stem else None,
@@ -49,9 +49,9 @@ def _entry(name: str, fields: Mapping[str, Any], counted: Mapping[str, Any]) -> 
     )
 
 
-def _source(fields: Mapping[str, Any]) -> Source:
+def _source(fields: Mapping[str, Any]) -> PublicSource:
     read = fields.get("read")
-    return Source(
+    return PublicSource(
         page=fields["page"],
         files=tuple(RawFile(**{"url": None, **file}) for file in fields.get("files", ())),
         read=_function(read, _raw) if read else None,

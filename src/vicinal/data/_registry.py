@@ -34,7 +34,7 @@ class RawFile:
 
 
 @dataclass(frozen=True)
-class Source:
+class PublicSource:
     """The public source: its page, its files, and how these become stored arrays."""
 
     page: str
@@ -69,7 +69,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Entry:
+class DatasetEntry:
     """Everything known about a data set without opening it.
 
     Attributes
@@ -81,7 +81,7 @@ class Entry:
         None for a set that ships with scikit-learn.
     decode : callable
         Stored arrays to features and targets.
-    source : Source
+    source : PublicSource
     citation : str
         Key in the bibliography.
     licence : str
@@ -106,7 +106,7 @@ class Entry:
     measured: Measured
     stored: StoredFile | None
     decode: Decoder
-    source: Source
+    source: PublicSource
     citation: str
     licence: str
     classes: tuple[str, ...] = ()
@@ -128,14 +128,14 @@ ALIASES: Mapping[str, str] = {
 
 
 @cache
-def registry() -> dict[str, Entry]:
+def registry() -> dict[str, DatasetEntry]:
     """Return all entries by name."""
     from vicinal.data._entries import read_entries
 
     return {entry.name: entry for entry in read_entries()}
 
 
-def get_entry(name: str) -> Entry:
+def get_entry(name: str) -> DatasetEntry:
     """Return the entry of a name; an unknown name is answered with the nearest known ones."""
     entries = registry()
     if not isinstance(name, str):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vicinal.data._conversion import convert, mismatch, sha256_of, sidecar_of
 from vicinal.data._download import DataCorruptError, DataUnavailableError, fetch
-from vicinal.data._registry import Entry, RawFile
+from vicinal.data._registry import DatasetEntry, RawFile
 
 OPENML = "https://api.openml.org/api/v1/json/data"
 
@@ -45,7 +45,7 @@ class Whereabouts:
     plausible: bool = True
 
 
-def find(entry: Entry) -> Whereabouts:
+def find(entry: DatasetEntry) -> Whereabouts:
     """Say where a set is without opening or fetching anything."""
     if entry.stored is None:
         return Whereabouts("built in")
@@ -70,7 +70,7 @@ def find_raw(file: RawFile) -> Path | None:
     return None
 
 
-def obtain(entry: Entry) -> Path:
+def obtain(entry: DatasetEntry) -> Path:
     """Return a checked stored file, fetching or converting it when there is none.
 
     Order: ``VICINAL_DATA``, the cache, the source's own files where they have been put by hand,
@@ -95,7 +95,7 @@ def obtain(entry: Entry) -> Path:
     return _fetch_or_convert(entry, raw_is_here=found.place == "raw files")
 
 
-def _fetch_or_convert(entry: Entry, *, raw_is_here: bool) -> Path:
+def _fetch_or_convert(entry: DatasetEntry, *, raw_is_here: bool) -> Path:
     """Try each way in turn; when none works, say why of each."""
     assert entry.stored is not None
     if raw_is_here:
@@ -118,7 +118,7 @@ def _fetch_or_convert(entry: Entry, *, raw_is_here: bool) -> Path:
     return _convert(entry, paths)
 
 
-def _convert(entry: Entry, files: dict[str, Path]) -> Path:
+def _convert(entry: DatasetEntry, files: dict[str, Path]) -> Path:
     """Convert, and drop what was fetched only for that: on failure too, so as to fetch anew."""
     sys.stderr.write(f"preparing {entry.name} from {', '.join(files)} (this once)\n")
     try:
@@ -165,7 +165,7 @@ def _ask_openml(number: str, target: Path) -> tuple[str, Path, str | None]:
         asked.unlink(missing_ok=True)
 
 
-def _advise(entry: Entry, reasons: list[str]) -> str:
+def _advise(entry: DatasetEntry, reasons: list[str]) -> str:
     assert entry.stored is not None
     named = data_folder()
     first = "VICINAL_DATA, which is not set" if named is None else f"{named} (VICINAL_DATA)"
@@ -180,7 +180,7 @@ def _advise(entry: Entry, reasons: list[str]) -> str:
     )
 
 
-def _whence(entry: Entry) -> str:
+def _whence(entry: DatasetEntry) -> str:
     """Name the source's own files, and where a person finds them."""
     files = entry.source.files
     if not any(file.url for file in files):

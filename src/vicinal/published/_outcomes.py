@@ -120,16 +120,18 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
 
 
 @cache
-def code_digest() -> str:
-    """Return the first digits of a digest of all code that figures depend on.
+def code_digest(room: str | None = None) -> str:
+    """Return the first digits of a digest of all code that figures depend on, or of one room's.
 
-    Pages, plots and commands can change without a figure doing so, and are left out.
+    Pages, plots and commands can change without a figure doing so, and are left out; networks on
+    the sphere are a room of their own.
     """
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for file in sorted(package.rglob("*.py")):
         place = file.relative_to(package)
-        if place.parts[0] not in _NO_FIGURES:
+        counts = place.parts[0] not in _NO_FIGURES if room is None else place.parts[0] == room
+        if counts:
             digest.update(f"{place.as_posix()}\0".encode() + file.read_bytes())
     return digest.hexdigest()[:12]
 

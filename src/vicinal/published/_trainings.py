@@ -186,7 +186,7 @@ def figures_of(
                 "cpu_seconds": round(sum(r["cpu_seconds"] for r in some), 1),
                 "seed": some[0]["seed"],
                 "version": __version__,
-                "code": code_digest(),
+                "code": code_digest(SPHERE),
             }
         )
     return figures

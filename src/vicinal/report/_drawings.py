@@ -62,14 +62,14 @@ _STYLE = {
 
 
 @dataclass(frozen=True)
-class Drawing:
+class PageDrawing:
     """A drawing for the page, and what it shows in words."""
 
     svg: Markup
     caption: str
 
 
-def draw_comparison(comparison: Comparison) -> Drawing | None:
+def draw_comparison(comparison: Comparison) -> PageDrawing | None:
     """Draw the errors of all methods; None where none was measured."""
     lines = error_lines(comparison.rows)
     if not lines:
@@ -86,10 +86,12 @@ def draw_comparison(comparison: Comparison) -> Drawing | None:
         plot_errors(comparison, ax)
 
     caption = "Mean error over the test parts; whiskers are one standard deviation."
-    return Drawing(render_svg(draw, "errors", alt, (6.4, height)), f"{caption} Lower is better.")
+    return PageDrawing(
+        render_svg(draw, "errors", alt, (6.4, height)), f"{caption} Lower is better."
+    )
 
 
-def draw_calibration(comparison: Comparison) -> Drawing | None:
+def draw_calibration(comparison: Comparison) -> PageDrawing | None:
     """Draw how often each method is right against how sure it is; None where none says."""
     best = [
         best_row(row for row in comparison.rows if row.method == method)
@@ -102,7 +104,9 @@ def draw_calibration(comparison: Comparison) -> Drawing | None:
     phrases = (f"{title}: off by {off:.1%} on average" for title, (_, _, off) in curves.items())
     alt = f"Calibration curves. {'; '.join(phrases)}."
     svg = render_svg(lambda ax: draw_sureness(ax, curves), "calibration", alt, (4.6, 3.4))
-    return Drawing(svg, "On the diagonal, what is said to be 80 % sure is right in 80 % of cases.")
+    return PageDrawing(
+        svg, "On the diagonal, what is said to be 80 % sure is right in 80 % of cases."
+    )
 
 
 def calibration_curve(bins: Sequence[Sequence[float]]) -> tuple[FloatArray, FloatArray, float]:
@@ -116,7 +120,7 @@ def _phrase_error(error: float, task: Task) -> str:
     return f"{100 * error:.2f}{NBSP}%" if task == "classification" else f"{error:.3f}"
 
 
-def draw_relevance(exhibit: Exhibit) -> Drawing | None:
+def draw_relevance(exhibit: Exhibit) -> PageDrawing | None:
     """Draw the relevance of the features; None where none are known or all are zero."""
     shares = as_shares(exhibit.relevance)
     if not shares.any():
@@ -140,7 +144,7 @@ def draw_relevance(exhibit: Exhibit) -> Drawing | None:
     alt = f"Bar chart of the relevance of {features}. Most relevant: {top}. {words}"
     size = (4.6, 0.7 + 0.19 * len(order))
     svg = render_svg(lambda ax: draw_bars(ax, shares[order], names), exhibit.method, alt, size)
-    return Drawing(svg, caption)
+    return PageDrawing(svg, caption)
 
 
 def _readable(text: str) -> str:
@@ -148,7 +152,7 @@ def _readable(text: str) -> str:
     return text.encode("utf-8", errors="replace").decode()
 
 
-def _draw_pixels(shares: FloatArray, name: str) -> Drawing:
+def _draw_pixels(shares: FloatArray, name: str) -> PageDrawing:
     # Colour channels of a pixel are added up.
     grid = shares if shares.ndim == 2 else shares.sum(axis=2)
     row, column = np.unravel_index(int(grid.argmax()), grid.shape)
@@ -159,10 +163,10 @@ def _draw_pixels(shares: FloatArray, name: str) -> Drawing:
     )
     size = (3.2, 3.2 * grid.shape[0] / grid.shape[1])
     svg = render_svg(lambda ax: draw_heat(ax, grid), name, alt, size)
-    return Drawing(svg, f"Bright pixels count most. {words}")
+    return PageDrawing(svg, f"Bright pixels count most. {words}")
 
 
-def draw_spectrum(exhibit: Exhibit) -> Drawing | None:
+def draw_spectrum(exhibit: Exhibit) -> PageDrawing | None:
     """Draw the eigenvalues as shares of their sum; None where all are zero or none known."""
     shares = np.sort(as_shares(exhibit.eigenvalues))[::-1]
     if not shares.any():
@@ -188,10 +192,10 @@ def draw_spectrum(exhibit: Exhibit) -> Drawing | None:
         ax.set(xlabel="direction", ylabel="share")
         ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
 
-    return Drawing(render_svg(draw, exhibit.method, alt, (4.6, 3.0)), caption)
+    return PageDrawing(render_svg(draw, exhibit.method, alt, (4.6, 3.0)), caption)
 
 
-def draw_summary(exhibit: Exhibit, task: Task) -> list[Drawing]:
+def draw_summary(exhibit: Exhibit, task: Task) -> list[PageDrawing]:
     """Draw the target along the leading directions: one, and where there are more, two."""
     places, targets = np.asarray(exhibit.places, float), np.asarray(exhibit.targets)
     if places.ndim != 2 or places.shape[1] == 0 or len(places) < 3:
@@ -202,7 +206,7 @@ def draw_summary(exhibit: Exhibit, task: Task) -> list[Drawing]:
     return drawings
 
 
-def _draw_along(x: FloatArray, targets: FloatArray, exhibit: Exhibit, task: Task) -> Drawing:
+def _draw_along(x: FloatArray, targets: FloatArray, exhibit: Exhibit, task: Task) -> PageDrawing:
     rows, direction = count_of(len(x), "training row"), _readable(exhibit.directions[0])
     alt = f"Summary plot of {rows} of the first fold along the direction {direction}."
     caption = f"{rows} of the first fold."
@@ -223,10 +227,12 @@ def _draw_along(x: FloatArray, targets: FloatArray, exhibit: Exhibit, task: Task
             draw_ridges(ax, x, targets)
         ax.set(xlabel=direction, ylabel="target" if task == "regression" else "")
 
-    return Drawing(render_svg(draw, exhibit.method, f"{alt} {caption}", (4.6, 3.8)), caption)
+    return PageDrawing(render_svg(draw, exhibit.method, f"{alt} {caption}", (4.6, 3.8)), caption)
 
 
-def _draw_plane(places: FloatArray, targets: FloatArray, exhibit: Exhibit, task: Task) -> Drawing:
+def _draw_plane(
+    places: FloatArray, targets: FloatArray, exhibit: Exhibit, task: Task
+) -> PageDrawing:
     def draw(ax: Axes) -> None:
         draw_flat(ax, places, targets, task == "classification", "target")
         across, up = map(_readable, exhibit.directions[:2])
@@ -234,7 +240,7 @@ def _draw_plane(places: FloatArray, targets: FloatArray, exhibit: Exhibit, task:
 
     alt = f"{count_of(len(places), 'training row')} along two directions, coloured by target."
     svg = render_svg(draw, exhibit.method, alt, (5.2, 3.8))
-    return Drawing(svg, "The same rows along two directions.")
+    return PageDrawing(svg, "The same rows along two directions.")
 
 
 def render_svg(

@@ -31,9 +31,9 @@ class MethodView:
     title: str
     k: int
     maps: _maps.MapPair | None
-    relevance: _drawings.Drawing | None
-    spectrum: _drawings.Drawing | None
-    summary: list[_drawings.Drawing]
+    relevance: _drawings.PageDrawing | None
+    spectrum: _drawings.PageDrawing | None
+    summary: list[_drawings.PageDrawing]
     examples: tuple[Example, ...]
     picture: Callable[[AnyArray | None], str]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._trainings import EnergyReport, JudgedPart, Training, TrainingReport
 from .._writing import write_atomically
-from ._drawings import Drawing, render_svg
+from ._drawings import PageDrawing, render_svg
 from ._figures import draw_epochs, draw_misses
 from ._images import data_address
 from ._page import FORBIDDEN, _environment
@@ -54,7 +54,7 @@ def render_training_page(report: Training) -> str:
     return page.translate(FORBIDDEN)
 
 
-def draw_errors(report: Training) -> Drawing | None:
+def draw_errors(report: Training) -> PageDrawing | None:
     """Draw the errors of each epoch; None where no epoch has a positive one."""
     named = {"training": report.train_errors, "validation": report.validation_errors}
     curves = {title: errors for title, errors in named.items() if any(errors)}
@@ -73,7 +73,7 @@ def draw_errors(report: Training) -> Drawing | None:
     last = {title: next(e for e in reversed(errors) if e) for title, errors in curves.items()}
     told = ", ".join(f"{title} {report.tell(error)}" for title, error in last.items())
     alt = f"Errors of {len(report.train_errors)} epochs, in the end {told}."
-    return Drawing(render_svg(draw, "epochs", alt, (6.4, 3.2)), f"{caption}.")
+    return PageDrawing(render_svg(draw, "epochs", alt, (6.4, 3.2)), f"{caption}.")
 
 
 def shade_confusion(test: JudgedPart, classes: Sequence[str]) -> list[list[ConfusionCell]]:
@@ -96,7 +96,7 @@ def shade_confusion(test: JudgedPart, classes: Sequence[str]) -> list[list[Confu
     ]
 
 
-def draw_energies(report: EnergyReport) -> Drawing:
+def draw_energies(report: EnergyReport) -> PageDrawing:
     """Draw predicted minus true energies against true ones; what is far off lies at the edge."""
     errors = report.errors
     reach = float(np.quantile(np.abs(errors), SHARE)) or 1.0
@@ -113,4 +113,4 @@ def draw_energies(report: EnergyReport) -> Drawing:
     alt = (
         f"Errors of {len(errors)} molecules, {np.abs(errors).mean():.2f} {report.unit} on average."
     )
-    return Drawing(render_svg(draw, "misses", alt, (7.2, 3.4)), caption)
+    return PageDrawing(render_svg(draw, "misses", alt, (7.2, 3.4)), caption)

@@ -60,6 +60,23 @@ def test_open_starts_know_different_things():
     assert wine_problem(init=np.eye(3, 13)).starts() == [Start("array", 3)]
 
 
+def test_features_without_weight_take_no_part_in_a_start_and_change_nothing(monkeypatch):
+    weights = np.where(np.arange(13) % 2, 0.0, np.arange(1.0, 14.0))
+    monkeypatch.setattr("vicinal.metric.starts._maps.relieff_weights", lambda *_, **__: weights)
+    problem, setting = wine_problem(init="relieff"), LinearSetting(Start("relieff"), 0.1)
+    begun = problem.begin(setting, (0,))
+    assert begun.components.shape == (7, 13)
+    whole = problem.begin(setting, (0,))
+    whole.parameters = np.zeros((13, 13), begun.parameters.dtype)
+    whole.parameters[::2] = begun.parameters
+    # A step is relative to the size of all entries: more rows of zeros, smaller ones.
+    whole.rule.rate *= np.sqrt(7 / 13)
+    for _ in range(2):
+        assert begun.advance() == pytest.approx(whole.advance(), rel=1e-6)
+    assert not whole.parameters[1::2].any()
+    assert_allclose(whole.parameters[::2], begun.parameters, atol=1e-5)
+
+
 def test_settings_have_different_labels():
     settings = wine_problem(regularizer="trace").settings()
     assert len({setting.label() for setting in settings}) == len(settings)

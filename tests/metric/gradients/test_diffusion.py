@@ -64,6 +64,15 @@ def test_the_map_is_that_of_the_dense_laplacian_at_old_and_new_rows(wave, multic
     np.testing.assert_allclose(learner.transform(new), expected, atol=1e-4)
 
 
+@pytest.mark.parametrize("estimator", ["analytic", "difference", "local-linear", "kernel-ridge"])
+def test_summed_with_their_signs_the_gradients_of_classes_cancel(wave, estimator):
+    X, _, _ = wave
+    metric = vicinal.EJOP(estimator, bandwidth="rule", store_gradients=True).fit(X, classes(X))
+    J = metric.gradients_
+    assert np.abs(J).sum(axis=2).max() > 0.1
+    assert np.abs(J.sum(axis=2)).max() < 1e-4 * np.abs(J).sum(axis=2).max()
+
+
 def test_the_local_distance_is_the_kernels_exponent(wave):
     X, y, new = wave
     learner = vicinal.GradientDiffusionMap(gradients=ANALYTIC).fit(X, y)

@@ -17,7 +17,8 @@ from vicinal.sphere import (
     load_network,
 )
 from vicinal.sphere.nn import save_network
-from vicinal.sphere.nn._grid_product import GridProduct, profiles
+from vicinal.sphere.nn._grid_product import GridProduct
+from vicinal.sphere.nn._zonal import profiles
 
 
 def unit_product(l1: int, l2: int, l_max: int, *, odd: bool) -> GridProduct:
@@ -103,12 +104,18 @@ def test_derivatives_exist_twice():
 
 
 def test_zonal_filters_are_one_function_of_the_angle_for_all_degrees():
-    table = profiles(20, 0.6)
-    assert table.shape == (21, 8)
+    assert profiles(20, 0.6).shape == (21, 5)  # steps of half a wave of the highest degree
     # A hat at the pole alone: its factors fall slowly, as those of a narrow filter do.
-    narrow, wide = profiles(20, 0.2)[:, 0], profiles(20, math.pi)[:, 1]
-    assert float(narrow[20] / narrow[0]) > 0.8
-    assert float((wide[20] / wide[0]).abs()) < 0.1
+    narrow, wide = profiles(20, 0.1)[:, 0], profiles(20, math.pi)[:, 0]
+    assert float(narrow[20] / narrow[0]) > 0.8 > float(wide[20] / wide[0])
+    # Bumps at the pole and on a ring, summed over l with P_l, are large there and nowhere else.
+    ring = profiles(60, math.pi)[:, 20]
+    theta = torch.linspace(0, math.pi, 400, dtype=torch.float64)
+    legendre = torch.special.legendre_polynomial_p(theta.cos()[:, None], torch.arange(61.0))
+    function = (legendre * (2 * torch.arange(61) + 1) * ring).sum(1)
+    assert abs(float(theta[function.argmax()]) - 20 / 61 * math.pi) < 0.02
+    elsewhere = function[(theta - 20 / 61 * math.pi).abs() > 0.3]
+    assert float(elsewhere.abs().max() / function.max()) < 0.2
 
 
 def test_networks_on_the_grid_are_saved_and_loaded(tmp_path):
@@ -131,6 +138,8 @@ def test_networks_on_the_grid_are_saved_and_loaded(tmp_path):
         ({"pairs": "grid", "rank": 2, "filters": "zonal", "support": 4.0}, "at most π"),
         ({"pairs": "grid", "rank": 2, "filters": "zonal", "support": 0.0}, "above 0"),
         ({"pairs": "unordered", "rank": 2}, "are for pairs='grid'"),
+        ({"pairs": "unordered", "filters": "zonal"}, "for grid and channelwise products"),
+        ({"pairs": "channelwise", "support": 1.0}, "of filters='zonal'"),
     ],
 )
 def test_what_no_grid_can_make_is_refused(options, said):
@@ -139,7 +148,39 @@ def test_what_no_grid_can_make_is_refused(options, said):
         ClebschGordanLayer(kind, kind, **options)
 
 
-def test_other_groups_have_no_grid():
+@pytest.mark.parametrize("options", [{"pairs": "grid", "rank": 2}, {"pairs": "channelwise"}])
+def test_other_groups_have_no_grid_and_no_zonal_filters(options):
     kind = FragmentType("2x0e+2x1o")
     with pytest.raises(ValueError, match="functions on the sphere"):
-        ClebschGordanLayer(kind, kind, pairs="grid", rank=2)
+        ClebschGordanLayer(kind, kind, filters="zonal", **options)
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_channelwise_zonal_products_are_those_of_convolved_channels(real):
+    torch.manual_seed(0)
+    type_in, type_out = (FragmentType(tau, real=real) for tau in ([2, 3, 2], [2, 1, 2]))
+    options = {"pairs": "channelwise", "filters": "zonal", "support": 2.0}
+    layer = ClebschGordanLayer(type_in, type_out, **options).double()
+    assert equivariance_error(layer, type_in) < 1e-12
+    f = Fragments.randn(type_in, 4, dtype=torch.float64)
+    parts = f.to_complex()
+    # Written out: convolve with both profiles, multiply in either order, convolve once more.
+    zonal = layer.zonal
+    profile = zonal.profile.double()
+    factors = torch.einsum("lk,kfi->lfi", profile, zonal.factors)
+    mixing = torch.einsum("lk,kic...->lic...", profile, zonal.mixing)
+    mixing = mixing.to(torch.complex128) if real else torch.view_as_complex(mixing.contiguous())
+    for l, found in enumerate(layer(f).to_complex()):
+        expected = torch.zeros_like(found)
+        for l1 in range(3):
+            for l2 in range(3):
+                if not abs(l1 - l2) <= l <= l1 + l2:
+                    continue
+                C = clebsch_gordan(l1, l2, l).to(torch.complex128)
+                C = C * (1j if real and (l1 + l2 + l) % 2 else 1)
+                for i in range(min(type_in[l1], type_in[l2])):
+                    weight = factors[l1, 0, i] * factors[l2, 1, i]
+                    one, other = parts[l1][..., i], parts[l2][..., i]
+                    product = torch.einsum("abm,sa,sb->sm", C, one, other)
+                    expected += weight * product[..., None] * mixing[l, i, : found.shape[-1]]
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)

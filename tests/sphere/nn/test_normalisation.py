@@ -48,6 +48,21 @@ def test_in_evaluation_running_variances_are_used():
     torch.testing.assert_close(norm.running_variance, expected)
 
 
+def test_a_moving_norm_divides_by_the_mean_of_what_it_saw_in_training_too():
+    norm = CovariantBatchNorm(KIND, momentum=0.1, eps=0, moving=True).double()
+    seen = [variances(draw(seed=seed, scale=1 + seed)) for seed in range(3)]
+    for n in range(3):  # the mean of one, two, three batches
+        fragments = draw(seed=n, scale=1 + n)
+        expected = torch.stack(seen[: n + 1]).mean(0)
+        found = norm(fragments)
+        torch.testing.assert_close(variances(found), seen[n] / expected)
+        torch.testing.assert_close(norm.running_variance, expected)
+    torch.testing.assert_close(norm.eval()(fragments).packed, found.packed)
+    fresh = CovariantBatchNorm(KIND, moving=True).double()
+    fresh.load_state_dict(norm.state_dict())
+    assert int(fresh.n_batches) == 3
+
+
 def test_statistics_do_not_depend_on_orientation():
     one, other = CovariantBatchNorm(KIND).double(), CovariantBatchNorm(KIND).double()
     rotations = random_rotations(50, generator=torch.Generator().manual_seed(0))
@@ -113,6 +128,22 @@ def test_what_does_not_fit_is_named(module):
         module(KIND)(Fragments.zeros(FragmentType([1]), 3))
     with pytest.raises(ValueError, match=r"in torch.float32, its input in torch.float64"):
         module(KIND)(draw())
+
+
+def test_a_network_with_moving_norms_learns():
+    torch.manual_seed(0)
+    network = ClebschGordanNet(KIND, FragmentType([4, 3]), 2, n_outputs=2, normalisation="moving")
+    optimiser = torch.optim.Adam(network.parameters(), 1e-2)
+    inputs = draw(40).to(torch.float32)
+    targets = (inputs.norms()[:, 1] > inputs.norms()[:, 1].median()).long()
+    losses = []
+    for _ in range(30):
+        loss = torch.nn.functional.cross_entropy(network(inputs), targets)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.3 * losses[0]
 
 
 def test_nothing_is_learned_from_no_samples():

@@ -12,8 +12,8 @@
 ``AsymmetricMLNG`` has two maps in the same objective (``PartedObjective``), ``RegressionMLNG`` sets
 for numbers (``RegressionProblem``), ``HammingMLNG`` bits instead of coordinates
 (``HammingProblem``; a hash function is ``Layers`` of one flat vector of parameters). A variant
-brings a problem and a thin estimator; choosing and walking are shared. ``PublishedMLNG`` walks its
-own way, the source's.
+brings a problem and a thin estimator; choosing and walking are shared. ``PublishedMLNG`` and its
+like walk their own way, the source's.
 """
 
 from vicinal.metric.gerrymander._asymmetric import AsymmetricMLNG
@@ -21,6 +21,7 @@ from vicinal.metric.gerrymander._hamming import HammingMLNG
 from vicinal.metric.gerrymander._layers import Layers
 from vicinal.metric.gerrymander._mlng import MLNG
 from vicinal.metric.gerrymander._published import PublishedMLNG
+from vicinal.metric.gerrymander._published_codes import PublishedHammingMLNG
 from vicinal.metric.gerrymander._published_variants import (
     PublishedAsymmetricMLNG,
     PublishedRegressionMLNG,
@@ -33,6 +34,7 @@ __all__ = [
     "HammingMLNG",
     "Layers",
     "PublishedAsymmetricMLNG",
+    "PublishedHammingMLNG",
     "PublishedMLNG",
     "PublishedRegressionMLNG",
     "RegressionMLNG",

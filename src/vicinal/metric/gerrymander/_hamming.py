@@ -17,11 +17,10 @@ from vicinal.metric.encoder import BinaryEncoder, check_bits, query_scale
 from vicinal.metric.gerrymander._hamming_problem import NORM, HammingOptions, HammingProblem
 from vicinal.metric.gerrymander._layers import Layers
 from vicinal.metric.gerrymander._options import scale_costs
+from vicinal.metric.gerrymander._published_codes import HASHES, PublishedHammingMLNG
 from vicinal.metric.maps import CodeMaps
 from vicinal.metric.selection import learn
 from vicinal.rows import Rows, usual_neighbors
-
-HASHES = ("linear", "tanh", "two-layer")
 
 
 class HammingMLNG(BinaryEncoder):
@@ -75,13 +74,15 @@ class HammingMLNG(BinaryEncoder):
 
     Notes
     -----
-    Neighbour sets are sought among the rows of a step, 512 where there are many, so time is linear
-    in the rows; they hold k times the share of rows there, one at least. Ties of inference do not
-    occur while codes are relaxed. In search the nearest by Hamming distance are put in order by the
+    Neighbour sets are sought among the rows of a step, 1,024 where there are many, which hold every
+    class in its share; so time is linear in the rows. They hold k times the share of rows there,
+    but min(k, 5) at least, for one row is no vote. Ties of inference do not occur while codes are
+    relaxed. In search the nearest by Hamming distance are put in order by the
     asymmetric Hamming distance, and equals by their row.
     Departures from the source: relaxed codes in inference and gradient instead of signs in the
     first and f' in the second, Adam with a falling rate instead of momentum and 1/t, no
-    normalisation of the weights, two maps that part slowly, dropout.
+    normalisation of the weights, two maps that part slowly, dropout. :meth:`as_published` is the
+    source's algorithm.
 
     References
     ----------
@@ -139,6 +140,11 @@ class HammingMLNG(BinaryEncoder):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.callback = callback
+
+    @staticmethod
+    def as_published(n_bits: int = 64, **parameters: Any) -> PublishedHammingMLNG:
+        """Return the source's algorithm: see :class:`~vicinal.metric.PublishedHammingMLNG`."""
+        return PublishedHammingMLNG(n_bits, **parameters)
 
     def fit(
         self, X: AnyArray, y: Any = None, sample_weight: Any = None, groups: Any = None

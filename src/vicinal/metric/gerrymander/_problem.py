@@ -170,6 +170,8 @@ class LinearProblem:
             components = rows.frame.unfold(self.options.init)
         else:
             components = start_map(start, rows.X, rows.codes, rows.frame, rng)
+            if start.n_components is None:  # what is zero has no slope, and stays zero
+                components = components[components.any(axis=1)]
         return np.ascontiguousarray(components, dtype=dtype)
 
     @property

@@ -104,6 +104,8 @@ class GradientDiffusionMap(MetricLearner):
     eigensolver; memory O(n (k + d)).
 
     The source sketches both kernels as future work and leaves neighbours, scales and new rows open.
+    Its |·| "sums over rows": of absolute values here, since with their signs the sum is zero. The
+    classes' shares add to one everywhere, so that their gradients cancel.
 
     References
     ----------

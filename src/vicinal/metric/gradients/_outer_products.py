@@ -21,8 +21,7 @@ _SHARED = """
         estimate (fastest), "difference" its differences over a step, "local-linear" the slope of
         local linear regression (slower, and mostly better), "kernel-ridge" the gradient of kernel
         ridge regression (best where rows are few and noisy; of more than 5000 rows it uses 5000).
-        "auto" lets cross-validation choose between the first, the third and, for at most 5000
-        rows, the last.
+        "auto" lets cross-validation choose between the first, the third and the last.
     bandwidth : float, "rule" or None
         h, in the units of X. None chooses it (for "local-linear", the number of neighbours and
         the ridge) by two-fold cross-validation of the k-NN prediction; "rule" takes a fixed share
@@ -181,6 +180,17 @@ class GradientWeights(GradientMetric):
     numbers, written as integers or as floats, are classes; all else is a quantity.
 
     {shared}
+
+    Notes
+    -----
+    By default ∂̂f/∂x_i is not the source's difference of a kernel estimate but what cross-validation
+    prefers of three gradients, the analytic one, that of local linear fits and that of kernel
+    ridge regression, estimated again in the weights just found while that helps.
+    ``estimator="difference"`` with ``n_iter=1`` is the source's, with a step for all features, for
+    each, or for each feature and class (``smoothing=Smoothing(step=t)``). Its theorem asks for a
+    kernel of bounded support, such as Smoothing("triangle"); the Gaussian, which is the default, is
+    not. The ``temperature`` of the softmax counts with classes for "analytic" and "difference"; the
+    other two differentiate one regression a class. Time and memory as of :class:`EGOP`.
 
     References
     ----------

@@ -69,23 +69,26 @@ class RotationCorrelation(nn.Module):
     ----------
     n_in, n_out : int
     l_max : int
-    tilt : float, default=0.2
-        The middle Euler angle of the filters' points; the outer ones take six values each.
+    tilts : tuple of float, default=(0.18, 0.36)
+        The middle Euler angles of the filters' points; the outer ones take six values each.
     """
 
     matrices: Tensor
 
-    def __init__(self, n_in: int, n_out: int, l_max: int, tilt: float = 0.2) -> None:
+    def __init__(
+        self, n_in: int, n_out: int, l_max: int, tilts: tuple[float, ...] = (0.18, 0.36)
+    ) -> None:
         super().__init__()
         turns = torch.arange(6, dtype=torch.float64) * (math.pi / 3)
-        alpha, gamma = torch.meshgrid(turns, turns, indexing="ij")
-        points = euler_to_matrix(
-            alpha.flatten(), torch.full((36,), tilt, dtype=torch.float64), gamma.flatten()
+        angles = torch.meshgrid(
+            turns, torch.tensor(tilts, dtype=torch.float64), turns, indexing="ij"
         )
+        points = euler_to_matrix(*(of.flatten() for of in angles))
         matrices = [(2 * l + 1) * D.flatten(1) for l, D in enumerate(wigner_d_all(l_max, points))]
         table = torch.view_as_real(torch.cat(matrices, 1))
         self.register_buffer("matrices", table.float(), persistent=False)
-        self.weight = nn.Parameter(torch.randn(n_out, n_in, 36) / math.sqrt(36 * n_in))
+        n_points = len(points)
+        self.weight = nn.Parameter(torch.randn(n_out, n_in, n_points) / math.sqrt(n_points * n_in))
         self.sizes = [(2 * l + 1) ** 2 for l in range(l_max + 1)]
 
     def forward(self, matrices: list[Tensor]) -> list[Tensor]:

@@ -9,45 +9,36 @@ from vicinal.sphere.nn import saveable
 
 @saveable
 class PlanarNet(nn.Module):
-    """Two 5 × 5 convolutions of stride 3 on the grid as if it were a flat image, then two layers.
+    """Three 5 × 5 convolutions of stride 3 on the grid as if it were a flat image [trivedi2018].
 
-    Shifts along a ring of latitude aside, rotations of the sphere are nothing it could know of.
+    At bandwidth 30 the third sees the whole and gives the scores; of larger grids the mean over
+    its places is taken. Shifts along a ring of latitude aside, rotations of the sphere are nothing
+    it could know of.
 
     Parameters
     ----------
     n_outputs : int, default=10
     channels : pair of int, default=(32, 64)
-    width : int, default=32
-        Of the hidden layer.
     bandwidth : int, default=30
-        The grid has 2b × 2b points.
+        The grid has 2b × 2b points; at least 27.
     """
 
     def __init__(
-        self,
-        n_outputs: int = 10,
-        channels: tuple[int, int] = (32, 64),
-        width: int = 32,
-        bandwidth: int = 30,
+        self, n_outputs: int = 10, channels: tuple[int, int] = (32, 64), bandwidth: int = 30
     ) -> None:
         super().__init__()
         first, second = channels
         self.settings = {
             "n_outputs": n_outputs,
             "channels": [first, second],
-            "width": width,
             "bandwidth": bandwidth,
         }
-        self.features = nn.Sequential(
-            nn.Conv2d(1, first, 5, stride=3, padding=2),
+        self.layers = nn.Sequential(
+            nn.Conv2d(1, first, 5, stride=3),
             nn.ReLU(),
-            nn.Conv2d(first, second, 5, stride=3, padding=2),
+            nn.Conv2d(first, second, 5, stride=3),
             nn.ReLU(),
-            nn.AdaptiveMaxPool2d(3),
-            nn.Flatten(),
-        )
-        self.head = nn.Sequential(
-            nn.Linear(9 * second, width), nn.ReLU(), nn.Linear(width, n_outputs)
+            nn.Conv2d(second, n_outputs, 5, stride=3),
         )
         self.bandwidth = bandwidth
 
@@ -59,4 +50,5 @@ class PlanarNet(nn.Module):
                 f"PlanarNet of bandwidth {self.bandwidth} takes signals (batch, 1, {side}, "
                 f"{side}), got {tuple(signals.shape)}."
             )
-        return self.head(self.features(signals))
+        scores: Tensor = self.layers(signals).mean((2, 3))
+        return scores

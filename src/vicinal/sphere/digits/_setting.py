@@ -35,7 +35,9 @@ class DigitSetting(LabelledSetting):
         "equirectangular, images of the whole sphere; the preset's own unless told.",
     )
     normalisation: str | None = option(
-        None, "After every layer: both, batch, sample or none; the preset's own unless told."
+        None,
+        "After every layer: both, batch, moving (as published), sample or none; the preset's own "
+        "unless told.",
     )
 
     def __post_init__(self) -> None:

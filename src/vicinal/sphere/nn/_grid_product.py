@@ -27,9 +27,7 @@ from vicinal.sphere.harmonic import Fragments, FragmentType
 from vicinal.sphere.harmonic._constant_tables import ConstantTables
 from vicinal.sphere.harmonic._harmonics import normalised_legendre
 from vicinal.sphere.nn._linear import real_matrix
-
-FILTERS = ("free", "zonal")
-N_BUMPS = 8  # of a radial profile
+from vicinal.sphere.nn._zonal import check_degrees, check_filters, profiles
 
 
 class _Grid(ConstantTables):
@@ -175,11 +173,11 @@ class GridProduct(nn.Module):
         self.grid = _Grid(type_in.l_max, type_out.l_max, type_in.real)
         self.n_streams = 2 if odd else 1
         last = () if self.real else (2,)
-        bumps = N_BUMPS if filters == "zonal" else 0
         highest = max(type_in.l_max, type_out.l_max)
-        profile = profiles(highest, support or math.pi) if bumps else torch.zeros(highest + 1, 0)
+        free = filters == "free"
+        profile = torch.zeros(highest + 1, 0) if free else profiles(highest, support or math.pi)
         self.register_buffer("profile", profile.float(), persistent=False)
-        sizes = _sizes(type_in, type_out, rank * self.n_streams, rank, bumps)
+        sizes = _sizes(type_in, type_out, rank * self.n_streams, rank, profile.shape[1])
         self.mix_in = nn.ParameterList(nn.Parameter(torch.empty(*of, *last)) for of in sizes[0])
         self.mix_out = nn.ParameterList(nn.Parameter(torch.empty(*of, *last)) for of in sizes[1])
         self.reset_parameters()
@@ -276,35 +274,10 @@ def _sizes(
     return [(t, 2 * rank) for t in type_in.tau], [(n_products, t) for t in type_out.tau]
 
 
-def profiles(l_max: int, support: float) -> Tensor:
-    """Return what bumps on [0, support] are to degrees: (l_max + 1, bumps), of mean square one.
-
-    φ_k(l) = ∫ bump_k(θ) P_l(cos θ) sin θ dθ, the factor by which a convolution with the zonal
-    filter bump_k multiplies degree l; bumps are hats at equal steps of the angle, the last falling
-    to zero at the support.
-    """
-    nodes, weights = np.polynomial.legendre.leggauss(256)
-    theta = torch.from_numpy(support * (nodes + 1) / 2)
-    area = torch.from_numpy(weights) * support / 2 * theta.sin()
-    steps = torch.arange(N_BUMPS) * (support / N_BUMPS)
-    hats = (1 - (theta - steps[:, None]).abs() * (N_BUMPS / support)).clamp(min=0)
-    legendre = normalised_legendre(l_max, theta)
-    zonal = torch.stack([legendre[:, l * (l + 1) // 2] / (2 * l + 1) ** 0.5
-                         for l in range(l_max + 1)])  # fmt: skip
-    table = zonal @ (hats * area).T
-    size: Tensor = table.square().sum(1).mean().sqrt()
-    return table / size
-
-
 def _check(
     type_in: FragmentType, type_out: FragmentType, rank: int, filters: str, support: float | None
 ) -> None:
     if isinstance(rank, bool) or int(rank) != rank or rank < 1:
         raise ValueError(f"rank={rank}: products on the grid need a whole number, 1 or more.")
-    if filters not in FILTERS:
-        raise ValueError(f"filters must be one of {', '.join(FILTERS)}, got {filters!r}.")
-    if support is not None and (filters != "zonal" or not 0 < support <= math.pi):
-        raise ValueError(f"support={support}: an angle above 0, at most π, of filters='zonal'.")
-    for kind in (type_in, type_out):
-        if kind.irreps != tuple(range(len(kind))):
-            raise ValueError(f"products on the grid are of functions on the sphere, not {kind}.")
+    check_filters(filters, support)
+    check_degrees(type_in, type_out)

@@ -18,7 +18,7 @@ from vicinal.sphere.nn._invariants import Invariants
 from vicinal.sphere.nn._normalisation import CovariantBatchNorm, SampleNorm
 from vicinal.sphere.nn._product import ClebschGordanLayer
 
-NORMALISATIONS = ("both", "batch", "sample", "none")
+NORMALISATIONS = ("both", "batch", "moving", "sample", "none")
 
 
 @saveable
@@ -29,8 +29,7 @@ class ClebschGordanNet(nn.Module):
 
     Products of fragments [kondor2018] and divisions by norms that no rotation changes are all that
     happens before the head, so the scores of a rotated signal are the scores of the signal,
-    exactly. Without `SampleNorm` (``normalisation`` "batch" or "none") products are the only
-    non-linearity before the invariants.
+    exactly. Without `SampleNorm` products are the only non-linearity before the invariants.
 
     Parameters
     ----------
@@ -44,10 +43,11 @@ class ClebschGordanNet(nn.Module):
     pairs : {"ordered", "unordered", "channelwise", "grid"}, default="ordered"
         Which fragments meet in a product, see `ClebschGordanLayer`.
     grid : mapping, optional
-        What products on a grid take: rank, odd, filters, support.
-    normalisation : {"both", "batch", "sample", "none"}, default="both"
+        What products on a grid take: rank, odd, filters, support; channelwise ones the last two.
+    normalisation : {"both", "batch", "moving", "sample", "none"}, default="both"
         After every layer: `CovariantBatchNorm`, `SampleNorm`, or one after the other. Without the
-        second the norms of single samples spread over orders of magnitude with depth.
+        second the norms of single samples spread over orders of magnitude with depth. "moving" is
+        the first with its running mean in training, too, as published.
     invariants : {"scalars", "power"}, default="scalars"
         What the head reads of every activation, see `Invariants`.
     residual : bool, default=False
@@ -226,8 +226,8 @@ def _make_norm(of: FragmentType, normalisation: str) -> nn.Module:
             f"normalisation must be one of {', '.join(NORMALISATIONS)}, got {normalisation!r}."
         )
     parts: list[nn.Module] = []
-    if normalisation in ("both", "batch"):
-        parts.append(CovariantBatchNorm(of))
+    if normalisation in ("both", "batch", "moving"):
+        parts.append(CovariantBatchNorm(of, moving=normalisation == "moving"))
     if normalisation in ("both", "sample"):
         parts.append(SampleNorm(of))
     return nn.Sequential(*parts)

@@ -19,7 +19,9 @@ class CovariantBatchNorm(nn.Module):
 
     The mean square of a whole fragment does not depend on how the sample is turned, so the layer
     commutes with every rotation. There is no mean to subtract and nothing is learned. In training
-    v is the batch's (all processes' where several train together), in evaluation a running mean.
+    v is the batch's (all processes' where several train together), in evaluation a running mean;
+    where ``moving`` it is the running mean in both, as [trivedi2018] prints, which begins with the
+    mean over the batches seen and through which no gradient flows.
     Where ``fixed``, batches change nothing, see `fix_statistics`.
 
     Parameters
@@ -29,24 +31,34 @@ class CovariantBatchNorm(nn.Module):
         Share of the newest batch in the running mean.
     eps : float
         Added to the variance.
+    moving : bool
+        Divide by the running mean in training, too.
 
     Attributes
     ----------
     running_variance : Tensor of shape (n_channels,)
-        In the state_dict.
+        In the state_dict, with ``n_batches`` where ``moving``.
     """
 
     fixed = False
     running_variance: Tensor
+    n_batches: Tensor
     channel_of_row: Tensor
     entries: Tensor
 
     def __init__(
-        self, fragment_type: FragmentType, *, momentum: float = 0.1, eps: float = 1e-5
+        self,
+        fragment_type: FragmentType,
+        *,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+        moving: bool = False,
     ) -> None:
         super().__init__()
         self.type_in = self.type_out = FragmentType(fragment_type)
-        self.momentum, self.eps = momentum, eps
+        self.momentum, self.eps, self.moving = momentum, eps, moving
+        if moving:
+            self.register_buffer("n_batches", torch.zeros((), dtype=torch.int64))
         self.register_buffer("running_variance", torch.ones(self.type_in.n_channels))
         dims = zip(self.type_in.dims, self.type_in.tau, strict=True)
         entries = [dim for dim, t in dims for _ in range(t)]
@@ -58,8 +70,8 @@ class CovariantBatchNorm(nn.Module):
     def forward(self, fragments: Fragments) -> Fragments:
         """Return the fragments divided by their channel's standard deviation."""
         check_input("CovariantBatchNorm", self.type_in, fragments, self.running_variance)
-        moving = self.training and not self.fixed
-        variance = self._batch_variance(fragments) if moving else self.running_variance
+        learning = self.training and not self.fixed
+        variance = self._batch_variance(fragments) if learning else self.running_variance
         scale = torch.rsqrt(variance + self.eps)[self.channel_of_row]
         return Fragments(self.type_in, fragments.packed * scale[:, None])
 
@@ -74,9 +86,13 @@ class CovariantBatchNorm(nn.Module):
         power = torch.zeros_like(self.entries).index_add(0, self.channel_of_row, power)
         total = sum_over_processes(torch.cat([power, power.new_tensor([fragments.batch_size])]))
         variance = total[:-1] / (total[-1] * self.entries)
+        share = self.momentum
+        if self.moving:
+            self.n_batches += 1
+            share = max(share, 1 / int(self.n_batches))
         with torch.no_grad():
-            self.running_variance.lerp_(variance.detach(), self.momentum)
-        return variance
+            self.running_variance.lerp_(variance.detach(), share)
+        return self.running_variance.clone() if self.moving else variance
 
 
 class SampleNorm(nn.Module):

@@ -12,6 +12,7 @@ from vicinal.sphere.nn import _product_torch
 from vicinal.sphere.nn._grid_product import GridProduct
 from vicinal.sphere.nn._linear import CovariantLinear, check_groups
 from vicinal.sphere.nn._pairs import Pairing, make_pairing
+from vicinal.sphere.nn._zonal import ZonalWeights, check_filters
 
 BACKENDS = ("auto", "numba", "torch")
 
@@ -34,8 +35,13 @@ class ClebschGordanLayer(nn.Module):
         before the product and it costs what "unordered" costs, which has one weight for both.
         "channelwise" multiplies channel i with channel i only. "grid" makes ``rank`` products of
         mixed channels on a grid, see `GridProduct`: for degrees from some 16 on.
-    rank, odd, filters, support
+    rank, odd
         Of products on a grid.
+    filters : {"free", "zonal"}
+        "zonal", of grid and channelwise products: the weights of all degrees are those of radial
+        profiles, see `GridProduct` and `ZonalWeights`.
+    support : float, optional
+        The angle, in (0, π], beyond which profiles are zero; π unless told.
     residual : bool
         Add the input to the output: as it is where both types are equal, else through a
         CovariantLinear on the degrees they share.
@@ -50,7 +56,8 @@ class ClebschGordanLayer(nn.Module):
     Attributes
     ----------
     weight : Parameter of shape (n, 2), or (n,) where ``real``
-        The W_l one after the other; ``weight_matrix(l)`` is one of them, complex (fan-in, τ_l).
+        The W_l one after the other, where they are free; ``weight_matrix(l)`` is one of them,
+        complex (fan-in, τ_l).
 
     Examples
     --------
@@ -90,11 +97,20 @@ class ClebschGordanLayer(nn.Module):
                 self.type_in, self.type_out, rank=rank, odd=odd, filters=filters, support=support
             )
             return
-        if rank is not None or odd or filters != "free" or support is not None:
-            raise ValueError(f"rank, odd, filters and support are for pairs='grid', not {pairs!r}.")
+        if rank is not None or odd:
+            raise ValueError(f"rank and odd are for pairs='grid', not {pairs!r}.")
+        check_filters(filters, support)
         self.pairing: Pairing = make_pairing(self.type_in, self.type_out, pairs)
-        shape = (self.pairing.n_weights,) if real else (self.pairing.n_weights, 2)
-        self.weight = nn.Parameter(torch.empty(shape))
+        self.zonal: ZonalWeights | None = None
+        if filters == "zonal":
+            if pairs != "channelwise":
+                raise ValueError(
+                    f"zonal filters are for grid and channelwise products, not {pairs!r}."
+                )
+            self.zonal = ZonalWeights(self.pairing, support or math.pi, real=real)
+        else:
+            shape = (self.pairing.n_weights,) if real else (self.pairing.n_weights, 2)
+            self.weight = nn.Parameter(torch.empty(shape))
         self._by_degrees = has_degrees(self.type_in)
         if backend == "numba" and not self._by_degrees:
             raise ValueError(
@@ -106,6 +122,8 @@ class ClebschGordanLayer(nn.Module):
         """Draw weights W ~ N(0, 1 / (2 fan-in)) for each part, so that variances add up to one."""
         if self.on_grid is not None:
             self.on_grid.reset_parameters()
+        elif self.zonal is not None:
+            self.zonal.reset_parameters()
         else:
             self._draw_weights()
         if isinstance(self.skip, CovariantLinear):
@@ -122,7 +140,7 @@ class ClebschGordanLayer(nn.Module):
     def weight_matrix(self, l: int) -> Tensor:
         """Return W_l, complex (fan-in, τ_l); rows run over [l1, l2][i][j]."""
         starts = self.pairing.weight_starts
-        part = self.weight[starts[l] : starts[l + 1]]
+        part = self._weights()[starts[l] : starts[l + 1]]
         if self.real:
             part = torch.stack([part, torch.zeros_like(part)], dim=-1)
         return torch.view_as_complex(part).view(self.pairing.fan_in[l], self.type_out[l])
@@ -138,6 +156,9 @@ class ClebschGordanLayer(nn.Module):
         mixed = multiply(fragments)
         return mixed if self.skip is None else mixed + _skip(self.skip, fragments, self.type_out)
 
+    def _weights(self) -> Tensor:
+        return self.weight if self.zonal is None else self.zonal()
+
     def _multiply(self, fragments: Fragments) -> Fragments:
         on_cpu = fragments.device.type == "cpu"
         if self.backend == "numba" and not on_cpu:
@@ -146,11 +167,11 @@ class ClebschGordanLayer(nn.Module):
                 "use backend='auto'."
             )
         if self.backend == "torch" or not on_cpu or not self._by_degrees:
-            folded = fold(self.weight, self.pairing)
+            folded = fold(self._weights(), self.pairing)
             return _product_torch.multiply_and_mix(fragments, folded, self.pairing)
         from vicinal.sphere.nn import _product_numba  # slow to import, and may not be needed
 
-        return _product_numba.multiply_and_mix(fragments, self.weight, self.pairing)
+        return _product_numba.multiply_and_mix(fragments, self._weights(), self.pairing)
 
     def extra_repr(self) -> str:
         """Return what printing the module shows."""

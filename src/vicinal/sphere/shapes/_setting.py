@@ -30,7 +30,9 @@ class ShapeSetting(LabelledSetting):
     train: str = option("turned", "Training shapes: turned at random, or upright, as they lie.")
     turns: int = option(1, "Judge each test shape at so many rotations, in the mean.")
     normalisation: str | None = option(
-        None, "After every layer: both, batch, sample or none; the preset's own unless told."
+        None,
+        "After every layer: both, batch, moving (as published), sample or none; the preset's own "
+        "unless told.",
     )
     rivals: str = option("", f"What to measure besides, with commas: {', '.join(RIVALS)}.")
 
