@@ -128,9 +128,7 @@ class Helpers:
     learner: Callable[[str, int], Any]
 
 
-def labelled_objective(
-    setting: LabelledSetting, helpers: Helpers, classes: Objective
-) -> Objective:
+def labelled_objective(setting: LabelledSetting, helpers: Helpers, classes: Objective) -> Objective:
     """Return what is learned of labelled rows by the setting's loss."""
     objective = helpers.objective(setting.loss, classes)
     if objective.embeds and setting.members > 1:
