@@ -4,6 +4,8 @@ The network and the training of the preset ``compact`` but for its products: 3,0
 4 passes, all digits turned at random; 5,000 other digits of the training part are read once with
 ``--inner``, else the 10,000 test digits.
 
+Weights are real, but for the first variant.
+
     python benchmarks/products_on_digits.py [--inner] [--seeds 3] [--json FILE] [--only NAME]
 
 With ``--json`` what the file already holds is not measured again.
@@ -20,24 +22,36 @@ from typing import Any
 
 import torch
 
-from vicinal.sphere import ClebschGordanNet
+from vicinal.sphere import ClebschGordanNet, FragmentType
 from vicinal.sphere.digits import DigitSetting, get_preset, read_labelled, split_digits
 from vicinal.sphere.digits._world import TEST_SEED, draw
 from vicinal.sphere.training import classification, predict, train
 
-ZONAL = {"filters": "zonal"}
+# A filter acts on all degrees of a channel, so that each layer has as many channels of each.
+FUNCTIONS = [[10] * 10, [10] * 9, [20] * 6]
+
+
+def _grid(rank: int, **options: Any) -> dict[str, Any]:
+    functions = {"hidden": FUNCTIONS} if "filters" in options else {}
+    return {"pairs": "grid", "grid": {"rank": rank, **options}, "real": True, **functions}
+
+
 VARIANTS: dict[str, dict[str, Any]] = {
-    "exact": {},
-    "exact, real": {"real": True},
-    "channelwise": {"pairs": "channelwise"},
-    "channelwise, zonal": {"pairs": "channelwise", "grid": ZONAL},
-    "grid 16": {"pairs": "grid", "grid": {"rank": 16}},
-    "grid 24": {"pairs": "grid", "grid": {"rank": 24}},
-    "grid 32": {"pairs": "grid", "grid": {"rank": 32}},
-    "grid 24, zonal": {"pairs": "grid", "grid": {"rank": 24, **ZONAL}},
-    "grid 24, zonal within .6": {"pairs": "grid", "grid": {"rank": 24, **ZONAL, "support": 0.6}},
-    "grid 24, zonal, odd": {"pairs": "grid", "grid": {"rank": 24, **ZONAL, "odd": True}},
-    "grid 24, zonal, real": {"pairs": "grid", "grid": {"rank": 24, **ZONAL}, "real": True},
+    "exact, complex weights": {},
+    "exact": {"real": True},
+    "channelwise": {"pairs": "channelwise", "real": True},
+    "channelwise, zonal": {
+        "pairs": "channelwise",
+        "grid": {"filters": "zonal"},
+        "real": True,
+        "hidden": FUNCTIONS,
+    },
+    "grid 16": _grid(16),
+    "grid 24": _grid(24),
+    "grid 32": _grid(32),
+    "grid 24, odd": _grid(24, odd=True),
+    "grid 24, zonal": _grid(24, filters="zonal"),
+    "grid 24, zonal within .6": _grid(24, filters="zonal", support=0.6),
 }
 
 
@@ -51,7 +65,8 @@ def measure(name: str, seed: int, *, inner: bool) -> dict[str, Any]:
     rows = draw(parts.training, drawing)
     torch.manual_seed(seed)
     own = get_preset("compact").build(10).settings
-    settings = {**own, "hidden": [*map(_degrees, own["hidden"])], **VARIANTS[name]}
+    settings = {**own, **VARIANTS[name]}
+    settings["hidden"] = [FragmentType(tau) for tau in settings["hidden"]]
     network = ClebschGordanNet(settings.pop("type_in"), **settings)
     began = time.process_time()
     network, _ = train(network, lambda epoch: rows, None, setting.plan(), classification())
@@ -66,12 +81,6 @@ def measure(name: str, seed: int, *, inner: bool) -> dict[str, Any]:
         "cpu_seconds": round(seconds, 1),
         "n_parameters": sum(of.numel() for of in network.parameters()),
     }
-
-
-def _degrees(tau: Any) -> Any:
-    from vicinal.sphere import FragmentType
-
-    return FragmentType(tau)
 
 
 def main() -> None:

@@ -18,8 +18,8 @@ from vicinal.published._trainings import TrainedRow, TrainedTable, Training
 from vicinal.sphere.worlds import Helpers, get_world
 
 DIGITS = TrainedTable(
-    "tiny", "Tiny digits", "trivedi2018", "nowhere", "percent right", "error_mean", True,
-    ("upright", "turned"), "", (
+    "tiny", "Tiny digits", "trivedi2018", "nowhere", "percent right", True,
+    ("upright", "turned"), ("error_mean", "error_mean"), "", (
         TrainedRow(
             "planar", "planar", (90.0,), (
                 Training(
@@ -36,6 +36,7 @@ DIGITS = TrainedTable(
 def test_every_training_is_one_its_world_takes():
     for table in published_trainings():
         assert table.rows
+        assert len(table.columns) == len(table.values)
         for row in table.rows:
             assert len(row.published) in (0, len(table.columns))
             assert bool(row.why) != bool(row.trainings)
@@ -67,6 +68,13 @@ def test_a_training_gives_a_figure_a_cell_and_is_not_run_twice(tmp_path):
     again = train_again([twice], tmp_path, helpers, say=spoken.append)
     assert [f["measured"] for f in again] == 2 * [f["measured"] for f in figures]
     assert [f["cpu_seconds"] for f in again] == 2 * [f["cpu_seconds"] for f in figures]
+
+
+def test_columns_show_what_is_right_of_each_value():
+    table = next(table for table in published_trainings() if table.name == "shrec2012")
+    records = [{"class_error": 0.2, "nearest": 0.7}, {"class_error": 0.3, "nearest": 0.8}]
+    assert table.figure_of("class", records) == pytest.approx(0.75)
+    assert table.figure_of("nearest", records) == pytest.approx(0.75)
 
 
 def test_a_page_has_printed_and_measured_figures_and_says_what_is_missing():

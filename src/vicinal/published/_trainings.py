@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # The first part of the names of all of these.
 SPHERE = "sphere"
+ERRORS = ("error_mean", "class_error")  # what is wrong, where tables print what is right
 
 
 @dataclass(frozen=True)
@@ -56,23 +57,25 @@ class TrainedRow:
 
 @dataclass(frozen=True)
 class TrainedTable:
-    """A published table of networks: figures of ``value`` in records, shares of errors turned."""
+    """A published table of networks: what of a record stands in each column, errors turned."""
 
     name: str
     title: str
     citation: str
     place: str
     figure: str
-    value: str
-    is_error: bool
+    percent: bool
     columns: tuple[str, ...]
+    values: tuple[str, ...]
     note: str
     rows: tuple[TrainedRow, ...]
 
-    def figure_of(self, records: Sequence[Mapping[str, Any]]) -> float:
+    def figure_of(self, column: str, records: Sequence[Mapping[str, Any]]) -> float:
         """Return the mean figure of some records."""
-        mean = fmean(record[self.value] for record in records)
-        return 100 * (1 - mean) if self.is_error else mean
+        value = self.values[self.columns.index(column)]
+        mean = fmean(record[value] for record in records)
+        share = 1 - mean if value in ERRORS else mean
+        return 100 * share if self.percent else share
 
 
 @cache
@@ -93,9 +96,9 @@ def _table(entry: dict[str, Any]) -> TrainedTable:
         )
         for row in entry.pop("rows")
     )
-    is_error = entry.pop("as") == "percent right"
-    columns, note = tuple(entry.pop("columns")), " ".join(entry.pop("note").split())
-    return TrainedTable(**entry, is_error=is_error, columns=columns, note=note, rows=rows)
+    columns, values = (tuple(entry.pop(key)) for key in ("columns", "values"))
+    note = " ".join(entry.pop("note").split())
+    return TrainedTable(**entry, columns=columns, values=values, note=note, rows=rows)
 
 
 def is_of_sphere(name: str) -> bool:
@@ -180,7 +183,7 @@ def figures_of(
                 "table": table.name,
                 "row": row.name,
                 "column": column,
-                "measured": round(table.figure_of(some), 4),
+                "measured": round(table.figure_of(column, some), 4),
                 "published": printed.get(column),
                 "n_folds": len(some),
                 "cpu_seconds": round(sum(r["cpu_seconds"] for r in some), 1),
@@ -208,7 +211,8 @@ def _section(
         cells, seconds = [row.title], []
         for number, column in enumerate(table.columns):
             figure = measured.get((table.name, row.name, column))
-            text = "–" if figure is None else f"{figure['measured']:.2f}"
+            digits = 2 if table.percent or table.figure != "share" else 3
+            text = "–" if figure is None else f"{figure['measured']:.{digits}f}"
             if number < len(row.published):
                 text += f" ({row.published[number]:g})"
             cells.append(text)
@@ -221,9 +225,8 @@ def _section(
             name = f"{SPHERE}:{table.name}:{row.name}"
             reasons.append(f"{row.title}: not measured yet; `vicinal reproduce {name}` does.")
     rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    told = (
-        f"{{cite}}`{table.citation}`, {table.place}: {table.figure}, the published figure in "
-        f"brackets. {table.note}"
-    )
+    printed = any(row.published for row in table.rows)
+    brackets = ", the published figure in brackets" if printed else ""
+    told = f"{{cite}}`{table.citation}`, {table.place}: {table.figure}{brackets}. {table.note}"
     without = "\n".join(f"- {reason}" for reason in reasons)
     return "\n\n".join(filter(None, [f"## {table.title}", told, rows, without]))

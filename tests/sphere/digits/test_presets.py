@@ -109,10 +109,12 @@ def test_every_norm_of_the_correlation_network_is_shared_among_processes():
 
 def test_norms_of_several_processes_are_those_of_one_on_the_group_too(monkeypatch):
     values = torch.randn(6, 3, 4, 5, 4, generator=torch.Generator().manual_seed(0))
-    expected, found = torch.nn.BatchNorm3d(3), InvariantBatchNorm(3)
+    expected, found = InvariantBatchNorm(3), InvariantBatchNorm(3)
+    alone = expected(values)
+    torch.testing.assert_close(alone, torch.nn.BatchNorm3d(3)(values))
     monkeypatch.setattr(_head, "count_processes", lambda: 2)
     monkeypatch.setattr(_head, "sum_over_processes", lambda values: values)  # the other has no rows
-    torch.testing.assert_close(found(values), expected(values))
+    torch.testing.assert_close(found(values), alone)
     assert found.running_mean is not None
     assert found.running_var is not None
     torch.testing.assert_close(found.running_mean, expected.running_mean)

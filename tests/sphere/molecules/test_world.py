@@ -204,7 +204,7 @@ def test_fchl19_is_a_kernel_that_no_rotation_changes(real_molecules):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"preset": "none"}, "no preset 'none' for molecules; there are shells"),
+        ({"preset": "none"}, "no preset 'none'; there are shells"),
         ({"n_train": 0}, "n_train=0 must be 2 or more"),
         ({"rivals": "luck"}, "no rival 'luck'; there are eigenvalues"),
         ({"preset": "thesis", "forces": True}, "does not learn forces; take forces"),

@@ -233,6 +233,11 @@ def no_number(folder):
     (folder / "targets.csv").write_text("\n".join([*text[:3], "frame02,much", *text[4:]]))
 
 
+def twice(folder):
+    with (folder / "targets.csv").open("a") as table:
+        table.write("\nframe03,1.5\n")
+
+
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
@@ -240,6 +245,7 @@ def no_number(folder):
         (missing_file, "the table names frame03.xyz, and there is no such file"),
         (missing_target, "extra.xyz has no target in the table"),
         (no_number, "line 4: 'much' is no number"),
+        (twice, "frame03.xyz has a target already"),
     ],
 )
 def test_molecules_without_targets_are_refused(run, tmp_path, spoil, said):

@@ -13,6 +13,7 @@ from vicinal.sphere.digits._planar import PlanarNet
 from vicinal.sphere.harmonic import FragmentType
 from vicinal.sphere.nn import ClebschGordanNet
 from vicinal.sphere.training import TrainingPlan
+from vicinal.sphere.worlds import find_preset
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,7 @@ _PRESETS = (
 
 def get_preset(name: str) -> Preset:
     """Return the preset of a name."""
-    for preset in _PRESETS:
-        if preset.name == name:
-            return preset
-    known = ", ".join(preset.name for preset in _PRESETS)
-    raise ValueError(f"no preset {name!r}; there are {known}.")
+    return find_preset(_PRESETS, name)
 
 
 def list_presets() -> tuple[Preset, ...]:

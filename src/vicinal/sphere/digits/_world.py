@@ -41,6 +41,7 @@ from vicinal.sphere.worlds import (
     common_record,
     describe_choice,
     errors_of,
+    labelled_objective,
     mean_shares,
     member_folder,
 )
@@ -110,9 +111,7 @@ class DigitWorld(World[DigitSetting]):
 
     def tasks(self, setting: DigitSetting, helpers: Helpers, say: Say) -> Iterator[Task]:
         """Yield a network for each member."""
-        objective = helpers.objective(setting.loss, classification())
-        if objective.embeds and setting.members > 1:
-            raise ValueError("members are averaged by classes; a loss of embeddings has none.")
+        objective = labelled_objective(setting, helpers, classification())
         images = read_labelled(setting.source, panoramas=_panoramas(setting))
         for number in range(setting.members):
             own = setting.member(number)

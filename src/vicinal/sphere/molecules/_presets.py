@@ -10,6 +10,7 @@ from vicinal.sphere.molecules._forces import ForceNet
 from vicinal.sphere.molecules._network import MoleculeNet
 from vicinal.sphere.molecules._spheres import CoulombSpheres, GaussianShells, Spheres
 from vicinal.sphere.training import TrainingPlan
+from vicinal.sphere.worlds import find_preset
 
 
 @dataclass(frozen=True)
@@ -100,11 +101,7 @@ _PRESETS = (
 
 def get_molecule_preset(name: str) -> MoleculePreset:
     """Return the preset of a name."""
-    for preset in _PRESETS:
-        if preset.name == name:
-            return preset
-    known = ", ".join(preset.name for preset in _PRESETS)
-    raise ValueError(f"no preset {name!r} for molecules; there are {known}.")
+    return find_preset(_PRESETS, name)
 
 
 def list_molecule_presets() -> tuple[MoleculePreset, ...]:

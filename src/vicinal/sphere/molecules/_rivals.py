@@ -181,9 +181,6 @@ def run_rivals(
     The composition is fitted first, as for networks. Width and ridge are chosen on a part of the
     training molecules. Memory is the kernel's, 8 n² bytes: 0.3 GB of all training molecules.
     """
-    for name in names:
-        if name not in RIVALS:
-            raise ValueError(f"no rival {name!r}; there are {', '.join(RIVALS)}.")
     data = data.rows(np.concatenate([rows, testing]))
     rows, testing = np.split(np.arange(len(data)), [len(rows)])
     elements = np.unique(data.molecules.charges[data.molecules.charges > 0]).tolist()

@@ -8,7 +8,7 @@ from typing import Any
 from vicinal.sphere.molecules._presets import get_molecule_preset, list_molecule_presets
 from vicinal.sphere.molecules._rivals import RIVALS
 from vicinal.sphere.training import TrainingPlan
-from vicinal.sphere.worlds import TrainingSetting, option
+from vicinal.sphere.worlds import TrainingSetting, option, read_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,14 +35,12 @@ class MoleculeSetting(TrainingSetting):
             known = [of.name for of in list_molecule_presets() if of.forces == self.forces]
             kind = "forces" if self.forces else "energies alone"
             raise ValueError(f"preset {self.preset!r} does not learn {kind}; take {known[0]}.")
-        for name in self.rival_names:
-            if name not in RIVALS:
-                raise ValueError(f"no rival {name!r}; there are {', '.join(RIVALS)}.")
+        read_names(self.rivals, RIVALS, "rival")
 
     @property
     def rival_names(self) -> list[str]:
         """The rivals that are measured besides."""
-        return [name.strip() for name in self.rivals.split(",") if name.strip()]
+        return read_names(self.rivals, RIVALS, "rival")
 
     def plan(self) -> TrainingPlan:
         """Return how the network is trained."""

@@ -137,7 +137,9 @@ def _read_targets(folder: Path, target: str | None) -> dict[str, float]:
         raise ValueError(f"{tables[0]} has no column {chosen!r}; there are {', '.join(others)}.")
     targets = {}
     for number, row in enumerate(rows, 2):
-        name = row["file"] if row["file"].endswith(".xyz") else f"{row['file']}.xyz"
+        name = f"{(row['file'] or '').removesuffix('.xyz')}.xyz"
+        if name in targets:
+            raise ValueError(f"{tables[0]}, line {number}: {name} has a target already.")
         try:
             value = float(row[chosen])
         except (TypeError, ValueError):

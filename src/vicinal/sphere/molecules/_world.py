@@ -88,7 +88,9 @@ class MoleculeWorld(World[MoleculeSetting]):
         """Yield a network for each fold and member."""
         source = read_source(setting.source, setting.target)
         if setting.forces and source.data.forces is None:
-            raise ValueError(f"{setting.source} has no forces: train on energies alone.")
+            raise ValueError(
+                f"{setting.source} has no forces, or not on every atom: train on energies alone."
+            )
         for fold in _read_folds(setting.fold, len(source.folds)):
             for number in range(setting.members):
                 within = f"fold-{fold}" if len(source.folds) > 1 else ""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from vicinal.sphere.harmonic import Fragments, FragmentType, check_input
-from vicinal.sphere.nn._head import InvariantBatchNorm
+from vicinal.sphere.nn._head import InvariantBatchNorm, newest_share
 from vicinal.sphere.training import sum_over_processes
 
 
@@ -20,15 +20,16 @@ class CovariantBatchNorm(nn.Module):
     The mean square of a whole fragment does not depend on how the sample is turned, so the layer
     commutes with every rotation. There is no mean to subtract and nothing is learned. In training
     v is the batch's (all processes' where several train together), in evaluation a running mean;
-    where ``moving`` it is the running mean in both, as [trivedi2018] prints, which begins with the
-    mean over the batches seen and through which no gradient flows.
+    where ``moving`` it is the running mean in both, as [trivedi2018] prints, through which no
+    gradient flows. The running mean begins as the plain one of all batches, so that few steps
+    suffice.
     Where ``fixed``, batches change nothing, see `fix_statistics`.
 
     Parameters
     ----------
     fragment_type : FragmentType
     momentum : float
-        Share of the newest batch in the running mean.
+        Share of the newest batch in the running mean, once there were 1 / momentum.
     eps : float
         Added to the variance.
     moving : bool
@@ -37,7 +38,8 @@ class CovariantBatchNorm(nn.Module):
     Attributes
     ----------
     running_variance : Tensor of shape (n_channels,)
-        In the state_dict, with ``n_batches`` where ``moving``.
+    n_batches : Tensor, a whole number
+        Both in the state_dict.
     """
 
     fixed = False
@@ -57,8 +59,7 @@ class CovariantBatchNorm(nn.Module):
         super().__init__()
         self.type_in = self.type_out = FragmentType(fragment_type)
         self.momentum, self.eps, self.moving = momentum, eps, moving
-        if moving:
-            self.register_buffer("n_batches", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("n_batches", torch.zeros((), dtype=torch.int64))
         self.register_buffer("running_variance", torch.ones(self.type_in.n_channels))
         dims = zip(self.type_in.dims, self.type_in.tau, strict=True)
         entries = [dim for dim, t in dims for _ in range(t)]
@@ -86,10 +87,8 @@ class CovariantBatchNorm(nn.Module):
         power = torch.zeros_like(self.entries).index_add(0, self.channel_of_row, power)
         total = sum_over_processes(torch.cat([power, power.new_tensor([fragments.batch_size])]))
         variance = total[:-1] / (total[-1] * self.entries)
-        share = self.momentum
-        if self.moving:
-            self.n_batches += 1
-            share = max(share, 1 / int(self.n_batches))
+        self.n_batches += 1
+        share = newest_share(self.momentum, self.n_batches)
         with torch.no_grad():
             self.running_variance.lerp_(variance.detach(), share)
         return self.running_variance.clone() if self.moving else variance

@@ -10,6 +10,7 @@ from vicinal.sphere.nn import ClebschGordanNet
 from vicinal.sphere.shapes._channels import Rays
 from vicinal.sphere.shapes._clouds import PointShells
 from vicinal.sphere.training import TrainingPlan
+from vicinal.sphere.worlds import find_preset
 
 
 @dataclass(frozen=True)
@@ -106,11 +107,7 @@ _PRESETS = (
 
 def get_shape_preset(name: str) -> ShapePreset:
     """Return the preset of a name."""
-    for preset in _PRESETS:
-        if preset.name == name:
-            return preset
-    known = ", ".join(preset.name for preset in _PRESETS)
-    raise ValueError(f"no preset {name!r} for shapes; there are {known}.")
+    return find_preset(_PRESETS, name)
 
 
 def list_shape_presets() -> tuple[ShapePreset, ...]:

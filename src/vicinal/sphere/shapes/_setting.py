@@ -10,7 +10,7 @@ from vicinal.sphere.shapes._files import SUFFIXES, read_shape
 from vicinal.sphere.shapes._meshes import Mesh
 from vicinal.sphere.shapes._presets import get_shape_preset
 from vicinal.sphere.training import TrainingPlan
-from vicinal.sphere.worlds import LabelledSetting, option
+from vicinal.sphere.worlds import LabelledSetting, option, read_names
 
 # What shapes are described by, and the learner, if any, of the metric they are compared in.
 RIVALS: dict[str, tuple[str, str | None]] = {
@@ -45,14 +45,12 @@ class ShapeSetting(LabelledSetting):
             raise ValueError(f"train={self.train!r}: shapes are trained 'turned' or 'upright'.")
         if self.turns < 1:
             raise ValueError(f"turns={self.turns} must be 1 or more.")
-        for name in self.rival_names:
-            if name not in RIVALS:
-                raise ValueError(f"no rival {name!r}; there are {', '.join(RIVALS)}.")
+        read_names(self.rivals, [*RIVALS], "rival")
 
     @property
     def rival_names(self) -> list[str]:
         """The rivals that are measured besides."""
-        return [name.strip() for name in self.rivals.split(",") if name.strip()]
+        return read_names(self.rivals, [*RIVALS], "rival")
 
     def plan(self) -> TrainingPlan:
         """Return how the network is trained."""

@@ -48,6 +48,7 @@ from vicinal.sphere.worlds import (
     Trained,
     World,
     common_record,
+    labelled_objective,
     list_files,
     mean_shares,
     member_folder,
@@ -91,9 +92,7 @@ class ShapeWorld(World[ShapeSetting]):
 
     def tasks(self, setting: ShapeSetting, helpers: Helpers, say: Say) -> Iterator[Task]:
         """Yield a network for each member."""
-        objective = helpers.objective(setting.loss, smoothed_classification())
-        if objective.embeds and setting.members > 1:
-            raise ValueError("members are averaged by classes; a loss of embeddings has none.")
+        objective = labelled_objective(setting, helpers, smoothed_classification())
         say(f"reading the shapes of {setting.source}")
         shapes = read_shapes(setting.source)
         for number in range(setting.members):

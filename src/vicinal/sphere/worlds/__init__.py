@@ -12,7 +12,13 @@ name and learners of metrics, is handed in as `Helpers`.
 
 from vicinal.sphere.worlds._folders import LabelledFiles, divide, list_files, list_labelled
 from vicinal.sphere.worlds._known import WORLDS, find_world, get_world
-from vicinal.sphere.worlds._setting import CLASSES, LabelledSetting, TrainingSetting, option
+from vicinal.sphere.worlds._setting import (
+    CLASSES,
+    LabelledSetting,
+    TrainingSetting,
+    option,
+    read_names,
+)
 from vicinal.sphere.worlds._world import (
     Helpers,
     Outcome,
@@ -24,6 +30,8 @@ from vicinal.sphere.worlds._world import (
     describe_choice,
     errors_of,
     find_networks,
+    find_preset,
+    labelled_objective,
     mean_shares,
     member_folder,
     run_world,
@@ -47,13 +55,16 @@ __all__ = [
     "divide",
     "errors_of",
     "find_networks",
+    "find_preset",
     "find_world",
     "get_world",
+    "labelled_objective",
     "list_files",
     "list_labelled",
     "mean_shares",
     "member_folder",
     "option",
+    "read_names",
     "run_world",
     "world_name",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -17,6 +18,15 @@ TOGETHER = 5  # rows of a class that come into a batch together, where rows are 
 def option(default: Any, text: str, name: str | None = None) -> Any:
     """Return a field that a command offers as an option, with its help."""
     return field(default=default, metadata={"help": text, "name": name})
+
+
+def read_names(text: str, known: Sequence[str], noun: str) -> list[str]:
+    """Return names written with commas, all of them known."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no {noun} {name!r}; there are {', '.join(known)}.")
+    return names
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from vicinal.sphere.training import (
     process_rank,
     train,
 )
-from vicinal.sphere.worlds._setting import TrainingSetting
+from vicinal.sphere.worlds._setting import LabelledSetting, TrainingSetting
 
 Setting = TypeVar("Setting", bound=TrainingSetting)
 Say = Callable[[str], None]
@@ -39,6 +39,18 @@ class Described(Protocol):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
+
+
+Preset = TypeVar("Preset", bound=Described)
+
+
+def find_preset(presets: Sequence[Preset], name: str) -> Preset:
+    """Return the preset of a name."""
+    for preset in presets:
+        if preset.name == name:
+            return preset
+    known = ", ".join(preset.name for preset in presets)
+    raise ValueError(f"no preset {name!r}; there are {known}.")
 
 
 @dataclass(frozen=True)
@@ -114,6 +126,14 @@ class Helpers:
 
     objective: Callable[[str, Objective], Objective]
     learner: Callable[[str, int], Any]
+
+
+def labelled_objective(setting: LabelledSetting, helpers: Helpers, classes: Objective) -> Objective:
+    """Return what is learned of labelled rows by the setting's loss."""
+    objective = helpers.objective(setting.loss, classes)
+    if objective.embeds and setting.members > 1:
+        raise ValueError("members are averaged by classes; a loss of embeddings has none.")
+    return objective
 
 
 class World(ABC, Generic[Setting]):
