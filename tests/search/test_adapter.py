@@ -181,8 +181,8 @@ def test_what_was_merged_or_left_out_is_counted():
     lists[5] = []
     queries[7] = queries[6]
     adapter = quick(regularization=0.1).fit(queries, documents, lists)
-    assert "1 queries name no document and were left out." in adapter.notes_
-    assert "1 queries were asked before; each counts once." in adapter.notes_
+    assert "left out, for they name no document: 1 of the queries." in adapter.notes_
+    assert "asked more than once, counted once: 1 of the queries." in adapter.notes_
     assert any("not of unit length" in note for note in adapter.notes_)
 
 

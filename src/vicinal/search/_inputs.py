@@ -75,9 +75,9 @@ def read_search_rows(
     n_asked = len(X) - judgements.n_left_out
     judgements, numbers = merge_equal(judgements, X, Z)
     if judgements.n_left_out:
-        notes.append(f"{judgements.n_left_out:,} queries name no document and were left out.")
+        notes.append(f"left out, for they name no document: {judgements.n_left_out:,} of the queries.")
     if len(numbers) < n_asked:
-        notes.append(f"{n_asked - len(numbers):,} queries were asked before; each counts once.")
+        notes.append(f"asked more than once, counted once: {n_asked - len(numbers):,} of the queries.")
     if len(Z) < 2:
         raise ValueError("there is one document, which answers every query; nothing to learn.")
     return SearchRows(X[numbers], Z, originals, judgements, rows[numbers], tuple(notes), is_pool)
