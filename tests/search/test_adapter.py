@@ -181,8 +181,8 @@ def test_what_was_merged_or_left_out_is_counted():
     lists[5] = []
     queries[7] = queries[6]
     adapter = quick(regularization=0.1).fit(queries, documents, lists)
-    assert "left out, for they name no document: 1 of the queries." in adapter.notes_
-    assert "asked more than once, counted once: 1 of the queries." in adapter.notes_
+    assert "queries left out that name no document: 1." in adapter.notes_
+    assert "queries asked again, which count once: 1." in adapter.notes_
     assert any("not of unit length" in note for note in adapter.notes_)
 
 

@@ -75,9 +75,9 @@ def read_search_rows(
     n_asked = len(X) - judgements.n_left_out
     judgements, numbers = merge_equal(judgements, X, Z)
     if judgements.n_left_out:
-        notes.append(f"left out, for they name no document: {judgements.n_left_out:,} of the queries.")
+        notes.append(f"queries left out that name no document: {judgements.n_left_out:,}.")
     if len(numbers) < n_asked:
-        notes.append(f"asked more than once, counted once: {n_asked - len(numbers):,} of the queries.")
+        notes.append(f"queries asked again, which count once: {n_asked - len(numbers):,}.")
     if len(Z) < 2:
         raise ValueError("there is one document, which answers every query; nothing to learn.")
     return SearchRows(X[numbers], Z, originals, judgements, rows[numbers], tuple(notes), is_pool)
