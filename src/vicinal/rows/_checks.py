@@ -238,7 +238,7 @@ def check_at_least_two_classes(estimator: Any, target: Classes) -> None:
     if len(target.names) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs at least two classes; y holds one class "
-            f"({target.names[0]!r}). Check the target column."
+            f"({target.names.tolist()[0]!r}). Check the target column."
         )
 
 

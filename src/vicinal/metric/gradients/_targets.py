@@ -54,7 +54,7 @@ def real_target(target: Target | None) -> Numbers:
         return Numbers(target.given.astype(np.float64))
     if len(names) == 1:
         raise ValueError(
-            f"EGOP needs a target that varies; y holds one class ({names[0]!r}). Check the target "
+            f"EGOP needs a target that varies; y holds one class ({names.tolist()[0]!r}). Check the target "
             "column."
         )
     raise ValueError(
