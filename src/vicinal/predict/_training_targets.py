@@ -67,8 +67,8 @@ class NeighborsClassifier(ClassifierMixin, NeighborsPredictor):
         words = [each.dtype.kind in "OUS" for each in (names, self.classes_)]
         if n_rows and words[0] != words[1]:
             raise ValueError(
-                f"y holds {names.tolist()[0]!r}, which is not of the kind of the classes so far, such as "
-                f"{self.classes_.tolist()[0]!r}."
+                f"y holds {names.tolist()[0]!r}, which is not of the kind of the classes so far, "
+                f"such as {self.classes_.tolist()[0]!r}."
             )
         return names
 

@@ -283,8 +283,8 @@ class MLNG(MetricLearner):
         unknown = np.setdiff1d(classes, self.classes_)
         if len(unknown):
             raise ValueError(
-                f"class {unknown.tolist()[0]!r} is not among those of the first fit, so costs do not say "
-                "what a wrong vote for it costs; fit anew with costs for all classes."
+                f"class {unknown.tolist()[0]!r} is not among those of the first fit, so costs do "
+                "not say what a wrong vote for it costs; fit anew with costs for all classes."
             )
         places = np.searchsorted(self.classes_, classes)
         return costs[np.ix_(places, places)]

@@ -54,8 +54,8 @@ def real_target(target: Target | None) -> Numbers:
         return Numbers(target.given.astype(np.float64))
     if len(names) == 1:
         raise ValueError(
-            f"EGOP needs a target that varies; y holds one class ({names.tolist()[0]!r}). Check the target "
-            "column."
+            f"EGOP needs a target that varies; y holds one class ({names.tolist()[0]!r}). Check "
+            "the target column."
         )
     raise ValueError(
         f"y holds {len(names)} classes; EGOP takes a real target or two classes. Use EJOP for "
