@@ -94,7 +94,7 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         """
         check_is_fitted(self)
         distances, indices = self._nearest(
-            X, self._usual_neighbors() if n_neighbors is None else n_neighbors
+            X, self._usual_neighbors(others=X is None) if n_neighbors is None else n_neighbors
         )
         found = self._training_rows(indices)
         return (distances, found) if return_distance else found
@@ -167,7 +167,8 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         """Return whether values of rows may be missing: the metric says so."""
         return takes_missing(named_metric(self.metric, self._task(), None))
 
-    def _usual_neighbors(self) -> int:
+    def _usual_neighbors(self, *, others: bool = False) -> int:
+        """Return how many rows are asked, where a row asks the others at most these."""
         return USUAL_NEIGHBORS if self._k is None else self._k
 
     def _check_settings(self, n_rows: int) -> None:

@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal.metric.maps import Maps
 from vicinal.metric.selection import Entry, Score, first_within
-from vicinal.predict._kernel import KernelClassifier, KernelRegressor
+from vicinal.predict._kernel import KernelClassifier, KernelRegressor, as_shares
 from vicinal.predict._kernel_ridge import median_distance
 from vicinal.predict._local_linear import LocalLinearRegressor
 from vicinal.rows import Classes, Rows
@@ -93,14 +93,14 @@ def fit_head(head: Any, mapped: AnyArray, rows: Rows, weights: FloatArray | None
 
 
 def predict_head(head: Any, queries: AnyArray, rows: Rows | int) -> FloatArray:
-    """Return numbers, or shares of all classes of rows (or so many), those unseen having none."""
+    """Return numbers, or shares of all classes of rows (or so many), those unseen the least."""
     if not isinstance(head, KernelClassifier):
         numbers: FloatArray = head.predict(queries)
         return numbers
     n_classes = rows if isinstance(rows, int) else len(rows.classes.names)
     shares = np.zeros((len(queries), n_classes))
     shares[:, head.classes_] = head.predict_proba(queries)
-    return shares
+    return shares if len(head.classes_) == n_classes else as_shares(shares, head.n_samples_fit_)
 
 
 def settle(head: Any) -> Any:

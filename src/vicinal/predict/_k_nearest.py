@@ -44,12 +44,7 @@ from vicinal.predict._held_out import (
 )
 from vicinal.predict._parts import PartVotes, hold_out_parts, part_ends
 from vicinal.predict._slope import Slope, fit_slope, hold_out_slope
-from vicinal.predict._vote import (
-    REACH,
-    Vote,
-    choose_neighbors,
-    learn_temperature,
-)
+from vicinal.predict._vote import REACH, Vote, choose_neighbors, learn_temperature
 from vicinal.predict._votes import AUTO, LEARNED, check_weighing
 from vicinal.rows import MOST_ROWS, Rows, check_groups, inner_folds, is_distributed
 
@@ -98,14 +93,17 @@ class KNearest(NeighborsPredictor):
         """k for the metric to learn for; None where the vote is to find its own."""
         return None if isinstance(self.n_neighbors, str) else self.n_neighbors
 
-    def _usual_neighbors(self) -> int:
-        return self._vote.n_neighbors
+    def _usual_neighbors(self, *, others: bool = False) -> int:
+        return self._vote(others=others).n_neighbors
 
-    @property
-    def _vote(self) -> Vote:
-        """The vote as fitted, of no more rows than there are."""
+    def _vote(self, *, others: bool = False) -> Vote:
+        """Return the vote as fitted, of no more rows than there are, or others than the row asking.
+
+        A number of neighbours that the user names is never made smaller in silence.
+        """
         fitted = vars(self)  # files of before have the parameters alone
-        k = min(fitted.get("n_neighbors_", self.n_neighbors), self._n_indexed)
+        most = self._n_indexed - (others and self._chooses)
+        k = min(fitted.get("n_neighbors_", self.n_neighbors), most)
         return Vote(k, self.weights, fitted.get("temperature_"))
 
     @property
@@ -205,7 +203,7 @@ class KNearest(NeighborsPredictor):
         if sides is not None:
             held_out[PARTS], temperatures = sides
         if heads and isinstance(ballots, NumberBallots):
-            held_out[SLOPE] = hold_out_slope(parts, rows.X, ballots, self._vote, held)
+            held_out[SLOPE] = hold_out_slope(parts, rows.X, ballots, self._vote(), held)
         row_weights = None if weights is None else weights[held.rows]
         self.heads_, self.head_losses_ = choose_heads(
             held_out, ballots.indicators(held.rows), row_weights
@@ -381,7 +379,7 @@ class KNearest(NeighborsPredictor):
         parts = PartVotes(*self._parts)
         if "_part_indexes" not in vars(self):
             self._part_indexes = parts.index(self._vectors, self.n_jobs)
-        return parts.ask(self._part_indexes, queries, self._ballots, self._vote.n_neighbors)
+        return parts.ask(self._part_indexes, queries, self._ballots, self._vote().n_neighbors)
 
     def _voted_on_slope(self, queries: AnyArray) -> FloatArray:
         """Return what the plane says, and the neighbours of what it leaves."""
@@ -392,7 +390,7 @@ class KNearest(NeighborsPredictor):
 
     def _voted(self, queries: AnyArray | None, ballots: Ballots | None = None) -> FloatArray:
         """Return what the neighbours of mapped queries say, or those of each training row."""
-        vote = self._vote
+        vote = self._vote(others=queries is None)
         asked = self._leave_one_out if queries is None else partial(self._search, queries)
         values, near = asked(vote.n_neighbors)
         weights = vote.weigh(self._index.distances(values))
