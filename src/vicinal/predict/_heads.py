@@ -89,7 +89,18 @@ def fit_head(head: Any, mapped: AnyArray, rows: Rows, weights: FloatArray | None
     assert rows.target is not None
     fresh = type(head)(**head.get_params(deep=False))
     said = rows.codes if isinstance(rows.target, Classes) else rows.target.given
-    return fresh.fit(mapped, said, weights)
+    return fresh.fit(without_dust(mapped), said, weights)
+
+
+def without_dust(mapped: AnyArray) -> AnyArray:
+    """Return mapped rows with zeros in the columns that rounding of the widest one outweighs.
+
+    Weights that a learner drove towards zero leave columns whose powers no float holds, and which a
+    head would refuse to learn from.
+    """
+    sizes = np.abs(mapped).max(axis=0)
+    dust = (sizes > 0) & (sizes < np.finfo(mapped.dtype).eps * sizes.max(initial=0.0))
+    return np.where(dust, mapped.dtype.type(0), mapped) if dust.any() else mapped
 
 
 def predict_head(head: Any, queries: AnyArray, rows: Rows | int) -> FloatArray:
