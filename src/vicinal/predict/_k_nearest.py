@@ -156,8 +156,8 @@ class KNearest(NeighborsPredictor):
 
     def _reach_of(self, n_rows: int) -> int:
         """Return how many neighbours are looked at: 64, or more that were asked for."""
-        asked = REACH if isinstance(self.n_neighbors, str) else max(REACH, self.n_neighbors)
-        return max(1, min(asked, n_rows - 1))
+        reach = REACH if isinstance(self.n_neighbors, str) else max(REACH, self.n_neighbors)
+        return max(1, min(reach, n_rows - 1))
 
     def _finish_fit(self) -> None:
         for name in (*_CHOSEN, *self._held_out_names):  # of an earlier fit
@@ -366,8 +366,8 @@ class KNearest(NeighborsPredictor):
         n_classes, heads = len(fitted.get("classes_", ())), fitted.get("heads_", (VOTE,))
         if is_distributed(queries) and tuple(heads) != (VOTE,):
             raise ValueError("the heads of this fit take rows in memory: give X.compute().")
-        asked = {VOTE: self._voted, PARTS: self._voted_by_parts, SLOPE: self._voted_on_slope}
-        predictions = [asked[name](queries) for name in heads if name in asked]
+        votes = {VOTE: self._voted, PARTS: self._voted_by_parts, SLOPE: self._voted_on_slope}
+        predictions = [votes[name](queries) for name in heads if name in votes]
         predictions += [
             predict_head(each, queries, n_classes) for each in fitted.get("_fitted_heads", ())
         ]
@@ -391,7 +391,7 @@ class KNearest(NeighborsPredictor):
     def _voted(self, queries: AnyArray | None, ballots: Ballots | None = None) -> FloatArray:
         """Return what the neighbours of mapped queries say, or those of each training row."""
         vote = self._vote(others=queries is None)
-        asked = self._leave_one_out if queries is None else partial(self._search, queries)
-        values, near = asked(vote.n_neighbors)
+        find = self._leave_one_out if queries is None else partial(self._search, queries)
+        values, near = find(vote.n_neighbors)
         weights = vote.weigh(self._index.distances(values))
         return (ballots or self._ballots).tally(near, weights, soft=vote.is_soft)
