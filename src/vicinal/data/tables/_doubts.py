@@ -109,6 +109,13 @@ def _doubt_target(
             f"most classes of {target!r} have two rows, so that at most one neighbour can be of "
             "the right class: ask one (k='1')"
         )
+    elif pairs := [name for name, count in zip(classes, counts, strict=True) if count == 2]:
+        several = len(pairs) > 1
+        yield (
+            f"{len(pairs)} class{'es' * several} of {target!r} ({quoted(pairs, MOST_NAMED)}) "
+            f"{'have' if several else 'has'} two rows: more than one neighbour can only outvote "
+            f"{'them' if several else 'it'}, so ask one, too (k='1,3')"
+        )
     alone = [name for name, count in zip(classes, counts, strict=True) if count == 1]
     if alone:
         several = len(alone) > 1
