@@ -239,20 +239,20 @@ class AutoMetric(MetricLearner):
 
     def _candidates(self, target: Target | None) -> list[tuple[str, Any]]:
         """Return the candidates by name."""
-        given = self.candidates
-        if given is None:
+        candidates = self.candidates
+        if candidates is None:
             return default_candidates(target)
-        if isinstance(given, Mapping):
-            named = list(given.items())
-        elif isinstance(given, Sequence) and not isinstance(given, str):
-            kinds = [type(learner).__name__ for learner in given]
+        if isinstance(candidates, Mapping):
+            named = list(candidates.items())
+        elif isinstance(candidates, Sequence) and not isinstance(candidates, str):
+            kinds = [type(learner).__name__ for learner in candidates]
             named = [
                 (kind if kinds.count(kind) == 1 else f"{kind} {place}", learner)
-                for place, (kind, learner) in enumerate(zip(kinds, given, strict=True))
+                for place, (kind, learner) in enumerate(zip(kinds, candidates, strict=True))
             ]
         else:
             raise ValueError(
-                f"candidates must be a dict or a list of metric learners, got {given!r}."
+                f"candidates must be a dict or a list of metric learners, got {candidates!r}."
             )
         if not named:
             raise ValueError("candidates are empty: give at least one metric learner, or None.")

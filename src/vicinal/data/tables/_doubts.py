@@ -140,11 +140,11 @@ def _doubt_numbers(numbers: Sequence[tuple[Column, FloatArray]]) -> Iterator[str
     copies: list[str] = []
     first: dict[int, str] = {}
     for column, values in numbers:
-        name, known = column.name, np.unique(values[~np.isnan(values)])
+        name, present = column.name, np.unique(values[~np.isnan(values)])
         plain = not column.convention.unit  # what has a unit is a quantity
-        if plain and len(known) == len(values) > FEW_ROWS and is_whole(known):
+        if plain and len(present) == len(values) > FEW_ROWS and is_whole(present):
             unique.append(name)
-        for code in _codes_for_missing(known):
+        for code in _codes_for_missing(present):
             n = int(np.sum(values == code))
             yield (
                 f"{name!r} is {code:g} in {n:,} row{'s' * (n > 1)}, far from all its other values: "
