@@ -105,8 +105,8 @@ def _linear_algebra_threads() -> int:
     own = [lib["num_threads"] for lib in ours if lib.get("threading_layer") != "openmp"]
     if own:
         return int(min(own))  # a limit set before one of them was loaded holds for the other alone
-    told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return int(told) if told.isdecimal() else int(joblib.cpu_count())
+    setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return int(setting) if setting.isdecimal() else int(joblib.cpu_count())
 
 
 def _is_foreign(path: str) -> bool:

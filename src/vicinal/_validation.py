@@ -96,14 +96,14 @@ def read_numbers(name: str, values: Any) -> AnyArray:
     """Return real numbers as float64; refuse what would lose a part on the way."""
     if isinstance(values, np.ma.MaskedArray) or issparse(values):
         raise ValueError(f"{name} is masked or sparse; give plain numbers.")
-    given = np.asarray(values)
-    if given.dtype.kind in "cmM":
-        raise ValueError(f"{name} must be real numbers, got values of type {given.dtype}.")
+    array = np.asarray(values)
+    if array.dtype.kind in "cmM":
+        raise ValueError(f"{name} must be real numbers, got values of type {array.dtype}.")
     try:
         with np.errstate(over="ignore"):
-            numbers: FloatArray = given.astype(np.float64)
+            numbers: FloatArray = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be numbers: {error}.") from error
-    if given.dtype.kind == "f" and np.isinf(numbers).sum() > np.isinf(given).sum():
+    if array.dtype.kind == "f" and np.isinf(numbers).sum() > np.isinf(array).sum():
         raise ValueError(f"{name} holds numbers beyond the range of float64.")
     return numbers

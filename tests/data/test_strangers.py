@@ -65,6 +65,33 @@ def test_rows_of_a_subject_stay_together_and_name_no_feature(paths):
     assert error(paths, "subjects") > 0.5 > 0.2 > error(paths, "subjects", keep="subject")
 
 
+@pytest.mark.parametrize("codes", [lambda s: s * 7 + 3, lambda s: "unit " + s.astype(str)])
+def test_subjects_that_no_name_betrays_are_told_by_their_rows(tmp_path, codes):
+    frame = strangers.subjects().rename(columns={"subject": "who"})
+    frame["who"] = codes(frame["who"])
+    frame.to_csv(tmp_path / "mixed.csv", index=False)
+    mixed = read_table(tmp_path / "mixed.csv", "state")  # a tenth of the answers differ
+    assert mixed.protocol == "kfold"
+    assert "each 'who' has several rows" in said(mixed)
+    frame["state"] = frame.groupby("who")["state"].transform("first")
+    frame.to_csv(tmp_path / "clean.csv", index=False)
+    clean = read_table(tmp_path / "clean.csv", "state")
+    assert clean.protocol == "grouped"
+    assert "(groups='who')" in said(clean)
+
+
+def test_a_quantity_that_others_tell_names_no_subjects(tmp_path):
+    rng = np.random.default_rng(0)
+    width = rng.normal(size=(1500, 1))
+    frame = pd.DataFrame(width + 0.01 * rng.normal(size=(1500, 4))).add_prefix("side")
+    frame["box"] = np.clip(np.round(5 * width[:, 0] + 15), 0, 30).astype(int)
+    frame["kind"] = np.where(width[:, 0] + rng.normal(size=1500) > 0, "wide", "narrow")
+    frame.to_csv(tmp_path / "boxes.csv", index=False)
+    dataset = read_table(tmp_path / "boxes.csv", "kind")
+    assert dataset.protocol == "kfold"
+    assert "box" not in said(dataset)
+
+
 def test_a_subject_that_is_asked_for_is_a_feature(paths):
     dataset = read(paths, "subjects", keep="subject")
     assert dataset.protocol == "kfold"
@@ -202,3 +229,10 @@ def test_classes_of_two_rows_are_read_as_they_are(paths):
     assert len(dataset.classes) == 30
     assert "most classes of 'kind' have two rows" in said(dataset)
     assert "(k='1')" in said(dataset)
+
+
+def test_one_class_of_two_rows_is_offered_a_single_neighbour(tmp_path):
+    frame = strangers.classes_of_two()
+    frame["kind"] = ["rare"] * 2 + ["often"] * (len(frame) - 2)
+    frame.to_csv(tmp_path / "rare.csv", index=False)
+    assert "ask one, too (k='1,3')" in said(read_table(tmp_path / "rare.csv", "kind"))

@@ -52,9 +52,9 @@ def merge_nearest_codes(
     places = np.empty(64 * words.shape[0] + 2, np.int64)
     for q in range(queries.shape[0]):
         hamming_distances(queries[q], words, distances)
-        found = _counting_sort_below(distances, nearest[q, k - 1], places, values, rows)
-        if found > 0:
-            merge_sorted(nearest[q], indices[q], values[:found], rows[:found], first_row)
+        n_hits = _counting_sort_below(distances, nearest[q, k - 1], places, values, rows)
+        if n_hits > 0:
+            merge_sorted(nearest[q], indices[q], values[:n_hits], rows[:n_hits], first_row)
 
 
 @njit(cache=True, nogil=True)

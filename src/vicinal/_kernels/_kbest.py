@@ -78,21 +78,21 @@ def columns_at_most(
 
     Stop soon after more than ``most`` have been found.
     """
-    found = 0
+    n_hits = 0
     whole = end - (end - begin) % LANES
     for offset in range(begin, whole, LANES):
         mask = at_most(flat, offset, limit)
         while mask != 0:
-            columns[found] = first + offset - begin + first_lane(mask)
-            found += 1
+            columns[n_hits] = first + offset - begin + first_lane(mask)
+            n_hits += 1
             mask &= mask - np.uint64(1)
-        if found > most:
-            return found
+        if n_hits > most:
+            return n_hits
     for offset in range(whole, end):
         if flat[offset] <= limit:
-            columns[found] = first + offset - begin
-            found += 1
-    return found
+            columns[n_hits] = first + offset - begin
+            n_hits += 1
+    return n_hits
 
 
 @inner

@@ -71,10 +71,10 @@ def lower(typing_context: Any, lows: Any, flat: Any, offset: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         lows_type, flat_type, _ = signature.args
         entries = _load(context, builder, flat_type, arguments[1], arguments[2])
-        kept = _lanes_at(context, builder, lows_type, arguments[0], ir.IntType(64)(0))
+        least = _lanes_at(context, builder, lows_type, arguments[0], ir.IntType(64)(0))
         align = lows_type.dtype.bitwidth // 8
-        lowered = _smaller(builder, entries, builder.load(kept, align=align))
-        builder.store(lowered, kept, align=align)
+        lowered = _smaller(builder, entries, builder.load(least, align=align))
+        builder.store(lowered, least, align=align)
         return context.get_dummy_value()
 
     return types.void(lows, flat, types.intp), generate
@@ -99,8 +99,8 @@ def at_most(typing_context: Any, flat: Any, offset: Any, limit: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         entries = _load(context, builder, signature.args[0], arguments[0], arguments[1])
-        found = builder.fcmp_ordered("<=", entries, _repeat(builder, arguments[2]))
-        return builder.bitcast(found, ir.IntType(LANES))
+        mask = builder.fcmp_ordered("<=", entries, _repeat(builder, arguments[2]))
+        return builder.bitcast(mask, ir.IntType(LANES))
 
     return types.uint64(flat, types.intp, flat.dtype), generate
 

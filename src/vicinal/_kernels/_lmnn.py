@@ -48,11 +48,11 @@ def name_pairs(
         start = min(max(own_start[x] - first_column, 0), width)
         stop = min(max(own_stop[x] - first_column, 0), width)
         for first, last in ((ZERO, start), (stop, width)):
-            found = columns_at_most(
+            n_hits = columns_at_most(
                 products[x], first, last, limits[x], first_column + first, width, pairs[n:, 1]
             )
-            pairs[n : n + found, 0] = rows[x]
-            n += found
+            pairs[n : n + n_hits, 0] = rows[x]
+            n += n_hits
     return n
 
 

@@ -45,7 +45,7 @@ def farthest_hits(corners: AnyArray, directions: AnyArray) -> Any:
     order = np.argsort(directions[:, 2])
     rays = directions[order]
     heights = rays[:, 2].copy()
-    found = np.zeros(n_rays)
+    distances = np.zeros(n_rays)
     by = np.full(n_rays, -1)
     for f in range(len(corners)):
         a, b, c = corner(corners, f, 0), corner(corners, f, 1), corner(corners, f, 2)
@@ -65,11 +65,11 @@ def farthest_hits(corners: AnyArray, directions: AnyArray) -> Any:
             slack = SLACK * (abs(u) + abs(v) + abs(w))
             if min(u, v, w) >= -slack or max(u, v, w) <= slack:
                 total = u + v + w
-                if total != 0.0 and volume / total > found[i]:
-                    found[i] = volume / total
+                if total != 0.0 and volume / total > distances[i]:
+                    distances[i] = volume / total
                     by[i] = f
     radii, faces = np.empty(n_rays), np.empty(n_rays, np.int64)
-    radii[order], faces[order] = found, by
+    radii[order], faces[order] = distances, by
     return radii, faces
 
 

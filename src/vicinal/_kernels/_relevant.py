@@ -69,11 +69,11 @@ def relevant_limit(
     bound = kth_bound(flat, begin + first, begin + last, k, lows)
     if bound == np.inf:
         return np.inf
-    found = columns_at_most(flat, begin, begin + n, bound, ZERO, most, rows)
-    if found > most:
+    n_hits = columns_at_most(flat, begin, begin + n, bound, ZERO, most, rows)
+    if n_hits > most:
         return np.inf
-    own = sum_of_least(flat, begin, rows, found, first, last, k, values)
-    nearest = sum_of_least(flat, begin, rows, found, ZERO, n, k - 1, values)
+    own = sum_of_least(flat, begin, rows, n_hits, first, last, k, values)
+    nearest = sum_of_least(flat, begin, rows, n_hits, ZERO, n, k - 1, values)
     return own - nearest + cost + 2 * k * slack
 
 
@@ -97,11 +97,11 @@ def gather(
     queries, points, _, order, classes = data
     begin = i * points.shape[0]
     rounded = LARGEST if limit > LARGEST else np.float32(limit)
-    found = columns_at_most(flat, begin + first, begin + last, rounded, first, most, scratch.rows)
-    if found > most:
+    n_hits = columns_at_most(flat, begin + first, begin + last, rounded, first, most, scratch.rows)
+    if n_hits > most:
         return -1
-    measure(queries, i, points, scratch.rows, found, scratch.values)
-    for p in range(found):
+    measure(queries, i, points, scratch.rows, n_hits, scratch.values)
+    for p in range(n_hits):
         column = scratch.rows[p]
         n_present = add_point(table, n_present, classes[column], scratch.values[p], order[column])
     return n_present

@@ -103,9 +103,9 @@ def nearest_of_each_class(
         bound = np.float64(kth_bound(row, first, last, k, scratch.lows))
         limit = bound + 2.0**-22 * (3 * d + (d + 1) * bound)
         rounded = LARGEST if limit > LARGEST else np.float32(limit)
-        found = columns_at_most(row, first, last, rounded, first, row.shape[0], rows)
-        measure_gaps(features, query, rows, found, measured)
-        for p in range(found):
+        n_hits = columns_at_most(row, first, last, rounded, first, row.shape[0], rows)
+        measure_gaps(features, query, rows, n_hits, measured)
+        for p in range(n_hits):
             n_present = add_point(table, n_present, np.int32(r), measured[p], np.int32(rows[p]))
     return n_present
 

@@ -101,15 +101,15 @@ def merge_nearest(
         limit = nearest[q, k - 1] - query_norms[q] ** 2 + floor
         if limit == np.inf and b > _GROUPS * k:
             limit = _reach_of(products[q], squared_norms, norms, norm, slack, k, bounds) + 2 * floor
-        found = _passing_rows(products[q], squared_norms, norms, norm, slack, limit, rows, bounds)
-        if found > 2 * k:
-            found = _tighten(rows, bounds, found, k, norms, norm, slack, floor)
-        squared_distances(queries[q], vectors, rows[:found], exact)
-        evaluated += found
-        kept = _keep_below(rows, exact, found, nearest[q, k - 1])
-        if kept > 0:
-            sort_pairs(exact[:kept], rows[:kept])
-            merge_sorted(nearest[q], indices[q], exact[:kept], rows[:kept], first_row)
+        n_hits = _passing_rows(products[q], squared_norms, norms, norm, slack, limit, rows, bounds)
+        if n_hits > 2 * k:
+            n_hits = _tighten(rows, bounds, n_hits, k, norms, norm, slack, floor)
+        squared_distances(queries[q], vectors, rows[:n_hits], exact)
+        evaluated += n_hits
+        n_near = _keep_below(rows, exact, n_hits, nearest[q, k - 1])
+        if n_near > 0:
+            sort_pairs(exact[:n_near], rows[:n_near])
+            merge_sorted(nearest[q], indices[q], exact[:n_near], rows[:n_near], first_row)
     return evaluated
 
 
@@ -139,13 +139,13 @@ def rows_within(
     for q in range(m):
         norm = products.dtype.type(query_norms[q])
         limit = squared_radius - query_norms[q] ** 2 + floor
-        found = _passing_rows(products[q], squared_norms, norms, norm, slack, limit, rows, bounds)
-        squared_distances(queries[q], vectors, rows[:found], exact)
-        if total + found > pair_rows.shape[0]:
-            size = 2 * (total + found)
+        n_hits = _passing_rows(products[q], squared_norms, norms, norm, slack, limit, rows, bounds)
+        squared_distances(queries[q], vectors, rows[:n_hits], exact)
+        if total + n_hits > pair_rows.shape[0]:
+            size = 2 * (total + n_hits)
             pair_queries, pair_rows = grown(pair_queries, size), grown(pair_rows, size)
             pair_values = grown(pair_values, size)
-        for c in range(found):
+        for c in range(n_hits):
             if exact[c] <= squared_radius:
                 pair_queries[total], pair_rows[total] = q, first_row + rows[c]
                 pair_values[total] = exact[c]
@@ -169,7 +169,7 @@ def _passing_rows(
     lower_i = r_i² + p_i − slack (s + r_i)², with p_i = −2 q·y_i. Most rows of most blocks fail,
     so bounds and hits are found in loops without branches, which the compiler can vectorise.
     """
-    n, hits, found = products.shape[0], np.int32(0), 0
+    n, hits, n_hits = products.shape[0], np.int32(0), 0
     ceiling = products.dtype.type(limit)
     for i in range(n):
         reach = query_norm + norms[i]
@@ -179,9 +179,9 @@ def _passing_rows(
     if hits > 0:
         for i in range(n):
             if bounds[i] <= ceiling:
-                rows[found], bounds[found] = i, bounds[i]
-                found += 1
-    return found
+                rows[n_hits], bounds[n_hits] = i, bounds[i]
+                n_hits += 1
+    return n_hits
 
 
 @njit(cache=True, nogil=True)
@@ -226,19 +226,19 @@ def _tighten(
         reach = query_norm + norms[rows[c]]
         uppers[c] = bounds[c] + slack * (reach * reach) * bounds.dtype.type(2)
     limit = keep_least(uppers, None, found, k) + 2 * floor
-    kept = 0
+    n_left = 0
     for c in range(found):
         if bounds[c] <= limit:
-            rows[kept] = rows[c]
-            kept += 1
-    return kept
+            rows[n_left] = rows[c]
+            n_left += 1
+    return n_left
 
 
 @njit(cache=True, nogil=True)
 def _keep_below(rows: AnyArray, values: AnyArray, found: int, limit: float) -> int:
-    kept = 0
+    n_left = 0
     for c in range(found):
         if values[c] < limit:
-            rows[kept], values[kept] = rows[c], values[c]
-            kept += 1
-    return kept
+            rows[n_left], values[n_left] = rows[c], values[c]
+            n_left += 1
+    return n_left

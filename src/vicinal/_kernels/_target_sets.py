@@ -198,8 +198,8 @@ def _total_and_mean(squared_distances: AnyArray, known: AnyArray, chosen: AnyArr
 
 @inner
 def _holds(chosen: AnyArray, row: int) -> bool:
-    found = False
+    inside = False
     for a in range(chosen.shape[0]):
         if chosen[a] == row:
-            found = True
-    return found
+            inside = True
+    return inside

@@ -189,14 +189,14 @@ def complex_tile(height: int, *, conjugate: bool, add: bool) -> Any:
                 place = builder.add(r, builder.mul(k, rk))
                 real, imaginary = emitter.load(of, place), emitter.load(of, builder.add(place, ri))
                 start = builder.add(f, builder.mul(k, fk))
-                found = []
+                sums = []
                 for a in range(height):
                     at = emitter.at(start, (fa, a))
                     x = emitter.repeat(by, at)
                     y = emitter.repeat(by, builder.add(at, at.type(1)))
-                    found.append(forth(plus(totals[2 * a], x, real), y, imaginary))
-                    found.append(back(plus(totals[2 * a + 1], x, imaginary), y, real))
-                return found
+                    sums.append(forth(plus(totals[2 * a], x, real), y, imaginary))
+                    sums.append(back(plus(totals[2 * a + 1], x, imaginary), y, real))
+                return sums
 
             places = []
             for a in range(height):
@@ -246,15 +246,15 @@ def dot_tile(height: int, width: int) -> Any:
             def term(k: Any, totals: list[Any]) -> list[Any]:
                 lefts = load(one, builder.add(p, builder.mul(k, pk)), pa, height, pi)
                 rights = load(two, builder.add(q, builder.mul(k, qk)), qb, width, qi)
-                found = []
+                sums = []
                 for a, (x, y) in enumerate(lefts):
                     for b, (u, v) in enumerate(rights):
                         at = 2 * (a * width + b)
                         real = emitter.add_product(totals[at], x, u)
-                        found.append(emitter.add_product(real, y, v))
+                        sums.append(emitter.add_product(real, y, v))
                         imaginary = emitter.add_product(totals[at + 1], x, v)
-                        found.append(emitter.subtract_product(imaginary, y, u))
-                return found
+                        sums.append(emitter.subtract_product(imaginary, y, u))
+                return sums
 
             totals = _accumulate(emitter, [emitter.zero] * (2 * height * width), n, term)
             for at, total in enumerate(totals):

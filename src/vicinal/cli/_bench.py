@@ -51,8 +51,10 @@ def bench(
     growths = measure_growth(records)
     make_console().print(_table(growths))
     # One fold has no spread; names are those that all commands use.
-    told = [{**record, "error_mean": record.get("error"), "error_sd": None} for record in records]
-    cli.write_json(json, {"version": __version__, "records": told})
+    measured = [
+        {**record, "error_mean": record.get("error"), "error_sd": None} for record in records
+    ]
+    cli.write_json(json, {"version": __version__, "records": measured})
     if not growths:
         raise typer.Exit(1)
 

@@ -105,16 +105,16 @@ def compare(
         "n_jobs": jobs or count_processors(), "out": True if out is None else out, "fresh": fresh,
     }  # fmt: skip
     with cli.standard_input(data) as place:
-        found = _run(place, target, asked | roles, page=not no_report, quiet=quiet)
-    notes = tuple(name_options(note) for note in found.notes)
-    found = replace(found, command=cli.command_line(), notes=notes)
-    _show(found, json, page=not no_report, quiet=quiet)
-    if not quiet and found.best is not None and data != "-":
-        _say_next(found)
+        comparison = _run(place, target, asked | roles, page=not no_report, quiet=quiet)
+    notes = tuple(name_options(note) for note in comparison.notes)
+    comparison = replace(comparison, command=cli.command_line(), notes=notes)
+    _show(comparison, json, page=not no_report, quiet=quiet)
+    if not quiet and comparison.best is not None and data != "-":
+        _say_next(comparison)
     if open and not no_report:
-        typer.launch((found.folder / "report.html").resolve().as_uri())
+        typer.launch((comparison.folder / "report.html").resolve().as_uri())
     asked_for = {name if ":" in name else name.lower() for name in names or ()}
-    rows = [row for row in found.rows if not asked_for or row.method in asked_for]
+    rows = [row for row in comparison.rows if not asked_for or row.method in asked_for]
     if not any(row.measured for row in rows):
         raise typer.Exit(1)
 

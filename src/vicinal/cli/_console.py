@@ -240,10 +240,10 @@ def explain_stop(console: Console, where: RunDisplay | Path) -> Iterator[None]:
         if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         folder = where.folder if isinstance(where, RunDisplay) else where
-        kept = "nothing was measured yet."
+        outcome = "nothing was measured yet."
         if folder is not None:
-            kept = f"What is measured is kept in {folder}; run the same command again to go on."
-        console.print(f"stopped. {kept}", markup=False, soft_wrap=True)
+            outcome = f"What is measured is kept in {folder}; run the same command again to go on."
+        console.print(f"stopped. {outcome}", markup=False, soft_wrap=True)
         raise typer.Exit(128 + getattr(error, "number", signal.SIGINT)) from None
     except WriteError as error:
         console.print(f"failed: {name_options(str(error))}", markup=False, soft_wrap=True)

@@ -49,22 +49,22 @@ def describe(entry: DatasetEntry) -> dict[str, Any]:
     """Return what is known of a set as plain values, without opening its file."""
     from vicinal.data import find
 
-    found, known = find(entry), entry.measured
-    where = found.place if found.plausible else f"{found.place}: wrong size"
+    place, measured = find(entry), entry.measured
+    where = place.place if place.plausible else f"{place.place}: wrong size"
     return {
         "name": entry.name,
         "title": entry.title,
         "task": entry.task,
-        "rows": known.shape[0],
-        "features": known.shape[1],
-        "classes": len(known.class_counts),
-        "test_rows": known.n_test,
-        "groups": known.n_groups,
+        "rows": measured.shape[0],
+        "features": measured.shape[1],
+        "classes": len(measured.class_counts),
+        "test_rows": measured.n_test,
+        "groups": measured.n_groups,
         "group": entry.groups,
         "protocol": entry.protocol,
         "where": where,
-        "path": None if found.path is None else str(found.path),
-        "bytes": found.n_bytes,
+        "path": None if place.path is None else str(place.path),
+        "bytes": place.n_bytes,
         "file": None if entry.stored is None else entry.stored.name,
         "sha256": None if entry.stored is None else entry.stored.sha256,
         "licence": entry.licence,
@@ -78,9 +78,9 @@ def describe(entry: DatasetEntry) -> dict[str, Any]:
 
 def line_of(record: dict[str, Any]) -> dict[str, str]:
     """Return one line of the list, by column."""
-    kept = {name: str(record[name]) for name in COLUMNS if name in record}
+    words = {name: str(record[name]) for name in COLUMNS if name in record}
     target = f"{record['classes']} classes" if record["classes"] else "real"
-    return kept | {"target": target, "size": format_size(record["bytes"])}
+    return words | {"target": target, "size": format_size(record["bytes"])}
 
 
 def format_size(n_bytes: int) -> str:
@@ -94,8 +94,8 @@ def show(records: list[dict[str, Any]]) -> None:
 
     console, lines = make_console(), [line_of(record) for record in records]
     if not console.is_terminal:
-        told = [COLUMNS, *([line[name] for name in COLUMNS] for line in lines)]
-        cli.print_text("".join("\t".join(words) + "\n" for words in told))
+        listing = [COLUMNS, *([line[name] for name in COLUMNS] for line in lines)]
+        cli.print_text("".join("\t".join(words) + "\n" for words in listing))
         return
     from rich.table import Table
 

@@ -48,9 +48,9 @@ def export(
     stored = "the map" if rows is None else f"{len(rows):,} documents"
     stored += f" and the vote of {more['n_neighbors']}" if "targets" in more else ""
     cli.say(f"{stored} for {to}: {out}", err=False)
-    asked = _statement(out)
-    if asked:
-        cli.say(f"ask: {asked}", err=False)
+    statement = _statement(out)
+    if statement:
+        cli.say(f"ask: {statement}", err=False)
 
 
 def _load(model: Path, documents: str | None) -> tuple[Any, Any, dict[str, Any]]:

@@ -86,14 +86,14 @@ def _fit_found(
     """Fit what a comparison found, on all its rows."""
     from vicinal.comparison import read_found
 
-    found = read_found(folder)
+    best = read_found(folder)
     options: dict[str, Any] = {
-        "k": found.k if k is None else k, "scale": found.scale, "n_components": found.n_components,
-        "impute": found.impute, "seed": found.seed, "check": not no_error,
+        "k": best.k if k is None else k, "scale": best.scale, "n_components": best.n_components,
+        "impute": best.impute, "seed": best.seed, "check": not no_error,
     }  # fmt: skip
-    named = {name: tuple(v) if isinstance(v, list) else v for name, v in found.roles.items()}
-    method = method or found.method
-    _fit(found.data, found.data, out, method, found.target, found.task, "all", named, options, json)
+    named = {name: tuple(v) if isinstance(v, list) else v for name, v in best.roles.items()}
+    method = method or best.method
+    _fit(best.data, best.data, out, method, best.target, best.task, "all", named, options, json)
 
 
 def _fit(

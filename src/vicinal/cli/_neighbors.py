@@ -54,16 +54,20 @@ def neighbors(
     cli.check_output(html, "--html", [data, model])
     with cli.standard_input(data) as place, cli.working(f"reading {model} and {data}"):
         fitted, facts, rows = load_with_rows(model, place, split, sheet)
-    asked = choose_rows(row, len(rows.features), limit=MOST_IN_TABLE if format == "table" else None)
+    numbers = choose_rows(
+        row, len(rows.features), limit=MOST_IN_TABLE if format == "table" else None
+    )
     with cli.working(f"searching among {facts['n_train']:,} rows"), cli.noting():
-        found = search(fitted, rows.features.iloc[asked], asked, facts["k"] if k is None else k)
-    name_rows(found, facts.get("ids"), rows.parts.ids)
-    content = {"version": facts["version"], "model": facts["method"], "neighbors": found}
+        neighborhoods = search(
+            fitted, rows.features.iloc[numbers], numbers, facts["k"] if k is None else k
+        )
+    name_rows(neighborhoods, facts.get("ids"), rows.parts.ids)
+    content = {"version": facts["version"], "model": facts["method"], "neighbors": neighborhoods}
     cli.write_json(json, content)
-    features = rows.features.iloc[asked]
+    features = rows.features.iloc[numbers]
     with cli.noting():
         predicted = [cli.plain(value) for value in fitted.predict(features)]
-    answers, columns = answers_of(found, features, facts, predicted)
+    answers, columns = answers_of(neighborhoods, features, facts, predicted)
     if html is not None:
         title = f"The nearest rows of {rows.name} to {facts['method']}"
         page = render_answers(answers, title=title, target=facts["target"], columns=columns)
@@ -74,9 +78,9 @@ def neighbors(
 
         cli.print_text(json_format.dumps(content, indent=1, allow_nan=False) + "\n")
     elif format == "csv":
-        cli.print_text(cli.csv_text(HEADER, flatten(found), formulas=formulas))
+        cli.print_text(cli.csv_text(HEADER, flatten(neighborhoods), formulas=formulas))
     else:
-        _print_table(found, facts["target"], len(rows.features), answers, columns)
+        _print_table(neighborhoods, facts["target"], len(rows.features), answers, columns)
 
 
 def _shorten(cells: Any) -> list[str]:

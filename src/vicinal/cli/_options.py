@@ -127,9 +127,9 @@ def split_names(text: str, option: str = "--methods") -> list[str]:
 
 def name_roles(**roles: str | None) -> dict[str, Any]:
     """Return columns by what they are for, as the library takes them."""
-    given = {role: text for role, text in roles.items() if text is not None}
+    texts = {role: text for role, text in roles.items() if text is not None}
     singles = ("id", "groups", "weights", "sheet")
-    return {k: v if k in singles else tuple(split_names(v, f"--{k}")) for k, v in given.items()}
+    return {k: v if k in singles else tuple(split_names(v, f"--{k}")) for k, v in texts.items()}
 
 
 def check_data(data: str) -> None:

@@ -86,8 +86,8 @@ def load_with_rows(
     from vicinal.comparison import read_new_rows
 
     text_columns = fitted["columns"].text_columns()
-    asked = {"id": facts.get("id"), "missing": facts.get("missing", ()), "sheet": sheet}
-    rows = read_new_rows(data, facts["target"], split, text_columns, **asked)
+    reading = {"id": facts.get("id"), "missing": facts.get("missing", ()), "sheet": sheet}
+    rows = read_new_rows(data, facts["target"], split, text_columns, **reading)
     for note in rows.parts.notes:
         cli.say(f"note: {note}")
     return fitted, facts, rows
@@ -95,8 +95,8 @@ def load_with_rows(
 
 def _predict(fitted: Any, features: Any, *, proba: bool) -> list[dict[str, Any]]:
     """Return row, prediction and, where asked for, each class's share of the vote."""
-    found = enumerate(map(cli.plain, fitted.predict(features)))
-    predictions = [{"row": i, "prediction": value} for i, value in found]
+    values = enumerate(map(cli.plain, fitted.predict(features)))
+    predictions = [{"row": i, "prediction": value} for i, value in values]
     if proba:
         classes = [str(cli.plain(name)) for name in fitted[-1].classes_]
         shares = fitted.predict_proba(features).tolist()
@@ -123,9 +123,9 @@ def _error(predicted: list[Any], rows: Any, task: str) -> float | None:
 
 
 def _record(facts: dict[str, Any], rows: Any, error: float | None) -> dict[str, Any]:
-    kept = ("method", "k", "task", "fit_seconds", "n_train", "seed", "version")
+    names = ("method", "k", "task", "fit_seconds", "n_train", "seed", "version")
     measured = {"dataset": rows.name, "error_mean": error, "error_sd": None}
-    return measured | {name: facts.get(name) for name in kept} | {"n_test": len(rows.features)}
+    return measured | {name: facts.get(name) for name in names} | {"n_test": len(rows.features)}
 
 
 def _as_csv(
@@ -137,7 +137,7 @@ def _as_csv(
     classes = predictions[0].get("shares", {})
     named = ["id"] if "id" in predictions[0] else []
     shares = [f"share of {name}" for name in classes]
-    told = [f"predicted {target}", *shares]
+    heads = [f"predicted {target}", *shares]
     columns = ["row", *named] if table is None else [*named, *map(str, table.columns)]
     cells = None if table is None else table.astype(object).where(table.notna(), "").to_numpy()
 
@@ -147,7 +147,7 @@ def _as_csv(
         values = (format_number(value) for value in p.get("shares", {}).values())
         return [*own, *(p[n] for n in named), *rest, format_number(p["prediction"]), *values]
 
-    return cli.csv_text([*columns, *told], map(line, predictions), formulas=formulas)
+    return cli.csv_text([*columns, *heads], map(line, predictions), formulas=formulas)
 
 
 MOST_EXPLAINED = 200
@@ -161,18 +161,20 @@ def _write_explanation(
     from vicinal.cli._why import answers_of
     from vicinal.report import render_answers
 
-    asked = list(range(min(len(rows.features), MOST_EXPLAINED)))
-    features = rows.features.iloc[asked]
+    numbers = list(range(min(len(rows.features), MOST_EXPLAINED)))
+    features = rows.features.iloc[numbers]
     with cli.noting():
-        found = search(fitted, features, asked, facts["k"])
-    name_rows(found, facts.get("ids"), rows.parts.ids)
-    answers, columns = answers_of(found, features, facts, [p["prediction"] for p in predictions])
+        neighborhoods = search(fitted, features, numbers, facts["k"])
+    name_rows(neighborhoods, facts.get("ids"), rows.parts.ids)
+    answers, columns = answers_of(
+        neighborhoods, features, facts, [p["prediction"] for p in predictions]
+    )
     title = f"Why these answers: {facts['target']} of {rows.name} by {facts['method']}"
     page = render_answers(answers, title=title, target=facts["target"], columns=columns)
     cli.write_file(path, page.encode("utf-8", errors="replace"))
-    more = f", of {len(rows.features):,}" if len(asked) < len(rows.features) else ""
-    answers_are = "answer is" if len(asked) == 1 else "answers are"
-    cli.say(f"{len(asked):,} {answers_are} explained{more}: {path}")
+    more = f", of {len(rows.features):,}" if len(numbers) < len(rows.features) else ""
+    answers_are = "answer is" if len(numbers) == 1 else "answers are"
+    cli.say(f"{len(numbers):,} {answers_are} explained{more}: {path}")
 
 
 def _say_own(fitted: Any, features: Any) -> str:
@@ -192,8 +194,8 @@ def _say_own(fitted: Any, features: Any) -> str:
 def _report(
     out: Path | None, facts: dict[str, Any], rows: Any, fitted: Any, error: float | None
 ) -> None:
-    known = {column.name for column in fitted["columns"].reading.columns}
-    unused = [name for name in map(str, rows.features.columns) if name not in known]
+    names = {column.name for column in fitted["columns"].reading.columns}
+    unused = [name for name in map(str, rows.features.columns) if name not in names]
     if unused:
         more = f" and {len(unused) - 10} more" if len(unused) > 10 else ""
         cli.say(f"note: columns the model does not know: {', '.join(unused[:10])}{more}")

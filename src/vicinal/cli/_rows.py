@@ -119,11 +119,11 @@ def _find_by_id(facts: dict[str, Any], table: Any) -> list[int]:
     if table.parts.ids is None:
         raise ValueError(f"rows are found by their id; the column {facts['id']!r} is absent.")
     places = {str(name): number for number, name in enumerate(facts["ids"])}
-    asked = [str(name) for name in table.parts.ids]
-    unknown = [name for name in asked if name not in places]
+    ids = [str(name) for name in table.parts.ids]
+    unknown = [name for name in ids if name not in places]
     if unknown:
         raise ValueError(f"no row of the model has the id {unknown[0]!r}.")
-    return sorted({places[name] for name in asked})
+    return sorted({places[name] for name in ids})
 
 
 def _find_equal(fitted: Any, facts: dict[str, Any], table: Any) -> list[int]:
@@ -137,11 +137,13 @@ def _find_equal(fitted: Any, facts: dict[str, Any], table: Any) -> list[int]:
         raise ValueError("codes do not tell rows apart; fit with an id column to remove rows.")
     prepared = fitted[:-1].transform(table.features)
     farthest = float(predictor.kneighbors(prepared, 1)[0].max(initial=1.0))
-    found = predictor.radius_neighbors(prepared, SAME * max(1.0, farthest), return_distance=False)
-    given = None if table.target is None or table.target.isna().any() else _targets(table, facts)
+    neighborhoods = predictor.radius_neighbors(
+        prepared, SAME * max(1.0, farthest), return_distance=False
+    )
+    targets = None if table.target is None or table.target.isna().any() else _targets(table, facts)
     numbers: set[int] = set()
-    for row, near in enumerate(found):
-        same = near if given is None else near[predictor.targets_of(near) == given[row]]
+    for row, near in enumerate(neighborhoods):
+        same = near if targets is None else near[predictor.targets_of(near) == targets[row]]
         if not len(same):
             raise ValueError(f"row {row} equals no row of the model; nothing was removed.")
         numbers.update(np.asarray(same).tolist())

@@ -147,12 +147,12 @@ def predict(
     networks = find_networks(run)
     world = get_world(world_name(networks))
     with working(f"predicting {source}"):
-        found = world.predict(networks, source, part=split, proba=proba)
-    if found.sentence is not None:
-        say(found.sentence)
-    records = [dict(zip(found.header, row, strict=True)) for row in found.rows]
-    write_json(json, {"dataset": source, **found.facts, "predictions": records})
-    text = csv_text(found.header, found.rows)
+        answers = world.predict(networks, source, part=split, proba=proba)
+    if answers.sentence is not None:
+        say(answers.sentence)
+    records = [dict(zip(answers.header, row, strict=True)) for row in answers.rows]
+    write_json(json, {"dataset": source, **answers.facts, "predictions": records})
+    text = csv_text(answers.header, answers.rows)
     if out is None:
         print_text(text)
     else:

@@ -40,11 +40,11 @@ def answers_of(
 
     kept: Mapping[str, list[str]] = facts.get("cells") or {}
     names = [name for name in kept if name in features.columns]
-    asked = {name: as_texts(features[name]) for name in names}
+    texts = {name: as_texts(features[name]) for name in names}
     spreads = {name: _spread(kept[name]) for name in names}
     answers = []
     for number, entry in enumerate(found):
-        own = {name: "" if (t := asked[name][number]) is None else str(t) for name in names}
+        own = {name: "" if (t := texts[name][number]) is None else str(t) for name in names}
         voters = tuple(
             Voter(
                 str(near.get("id", near["row"])), near["distance"], format_number(near["label"]),

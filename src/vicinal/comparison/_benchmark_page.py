@@ -41,15 +41,15 @@ def _by_method(summary: Benchmark) -> str:
     sure = LOG_LOSS in summary.scores
     heads = ["", "mean rank", "mean error, %" if classes else "mean nMSE",
              "behind the first, points" if classes else "behind the first, log ratio"]  # fmt: skip
-    sets = [name for name in COVERAGE if name in summary.scores]
-    heads += [LOG_LOSS] * sure + [COVERAGE[name] for name in sets] + ["CPU-seconds"]
+    levels = [name for name in COVERAGE if name in summary.scores]
+    heads += [LOG_LOSS] * sure + [COVERAGE[name] for name in levels] + ["CPU-seconds"]
     rows = []
     for i, method in enumerate(summary.methods):
         error = summary.errors[:, i].mean()
         row = [_title(method), f"{summary.mean_ranks[i]:.2f}",
                _percent(error) if classes else _small(error),
                f"{gaps[i]:+.2f} ± {noise[i]:.2f}" if i else ""]  # fmt: skip
-        for name, digits in [(LOG_LOSS, 3)] * sure + [(name, 2) for name in sets]:
+        for name, digits in [(LOG_LOSS, 3)] * sure + [(name, 2) for name in levels]:
             mean = float(summary.scores[name][:, i].mean())
             row.append(f"{mean:.{digits}f}" if np.isfinite(mean) else ABSENT)
         rows.append([*row, f"{summary.cpu_seconds[:, i].mean():.1f}"])

@@ -119,9 +119,9 @@ def compare(
     named, own = _split_methods(methods)
     named_columns = Roles(**roles)
     options = {"groups": groups, "task": task, "impute": impute, "limit": limit}
-    asked = _find_rows(X, y, roles=named_columns, **options)
+    rows = _find_rows(X, y, roles=named_columns, **options)
     question = Question(
-        asked.source, named, (k,) if isinstance(k, int) else tuple(k), scale, n_components,
+        rows.source, named, (k,) if isinstance(k, int) else tuple(k), scale, n_components,
         protocol, n_folds, n_repeats, random_state, references, score,
     )  # fmt: skip
     if n_jobs is not None and own:
@@ -129,7 +129,7 @@ def compare(
             "metric learners given as objects are compared in this process: leave n_jobs out, or "
             "name the learner as 'module:Class'."
         )
-    with _staffed(question, asked.held, own, n_jobs) as (workers, question):
+    with _staffed(question, rows.held, own, n_jobs) as (workers, question):
         plan = ask_plan(workers, question, {method.name: method for method in own})
         announce: Any = getattr(listener, "announce", None)
         if announce is not None:
@@ -137,8 +137,8 @@ def compare(
         with _opened(plan, out, fresh) as folder:
             warm_up(workers, plan, folder, listener)
             records = run_cells(plan.cells, folder, pool=workers, listener=listener, exhibits=True)
-            found = describe_comparison(plan, records, folder.path)
-            return found if not out else replace(found, folder=folder.path)
+            comparison = describe_comparison(plan, records, folder.path)
+            return comparison if not out else replace(comparison, folder=folder.path)
 
 
 @dataclass(frozen=True)

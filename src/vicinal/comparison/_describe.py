@@ -129,8 +129,8 @@ def describe_source(source: Source) -> str:
     if source.path is not None or source.held:
         return ""
     entry = get_entry(source.name)
-    told = (entry.title, entry.source.page, entry.licence, f"cited as {entry.citation}")
-    return "; ".join(part for part in told if part)
+    parts = (entry.title, entry.source.page, entry.licence, f"cited as {entry.citation}")
+    return "; ".join(part for part in parts if part)
 
 
 def describe_protocol(setting: Setting, n_folds: int) -> str:
@@ -177,5 +177,5 @@ def _notes_on_rows(plan: ComparisonPlan) -> list[str]:
 def _failed_exhibits(records: Iterable[Record], rows: Iterable[Row]) -> list[str]:
     """Why what was learned could not be shown, once a method."""
     titles = {row.method: row.title for row in rows}
-    found = {titles[r["method"]]: r["exhibit_error"] for r in records if r.get("exhibit_error")}
-    return [f"What {title} learned could not be shown: {why}" for title, why in found.items()]
+    reasons = {titles[r["method"]]: r["exhibit_error"] for r in records if r.get("exhibit_error")}
+    return [f"What {title} learned could not be shown: {why}" for title, why in reasons.items()]

@@ -167,9 +167,9 @@ def _coverage(model: Any, prepared: PreparedFold) -> dict[str, float]:
 
 def _shares_of(model: Any, prepared: PreparedFold) -> FloatArray:
     """Return a model's shares in columns by the number of the class."""
-    told = model.predict_proba(prepared.X_test)
-    shares = np.zeros((len(told), int(max(prepared.dataset.y.max(), model.classes_.max())) + 1))
-    shares[:, model.classes_] = told
+    proba = model.predict_proba(prepared.X_test)
+    shares = np.zeros((len(proba), int(max(prepared.dataset.y.max(), model.classes_.max())) + 1))
+    shares[:, model.classes_] = proba
     return shares
 
 
@@ -281,8 +281,8 @@ def warm_up(cell: Cell, method: Method, task: Task, dtype: Any) -> None:
     target = y if task == "classification" else X[:, 0].astype(np.float64)
     with quiet(), fixed_seeds(0):
         try:
-            found = fit_and_search(cell, method, task, X, target, X[:5], 3)
-            predict_from(found.neighbors, target, 3, task)
+            side = fit_and_search(cell, method, task, X, target, X[:5], 3)
+            predict_from(side.neighbors, target, 3, task)
         except Exception:  # the method's own parameters may not suit 30 rows
             return
 

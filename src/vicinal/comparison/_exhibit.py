@@ -138,10 +138,10 @@ def agreement_of(side: Side, prepared: PreparedFold) -> float:
 
     NaN where they cannot.
     """
-    found = prepared.y_train[side.neighbors]
+    targets = prepared.y_train[side.neighbors]
     if prepared.dataset.task == "classification":
-        return float(np.mean(found == prepared.y_test[:, None]))
-    return correlation(found.mean(axis=1), prepared.y_test)
+        return float(np.mean(targets == prepared.y_test[:, None]))
+    return correlation(targets.mean(axis=1), prepared.y_test)
 
 
 def choose_rows(before: AnyArray, after: AnyArray, y: AnyArray, task: Task) -> list[int]:
@@ -196,13 +196,13 @@ def _picture(dataset: Dataset, row: int) -> FloatArray:
 def _neighbors(
     i: int, side: Side, prepared: PreparedFold, features: IntArray
 ) -> tuple[Neighbor, ...]:
-    dataset, wanted = prepared.dataset, prepared.y_test[i]
+    dataset, target = prepared.dataset, prepared.y_test[i]
     return tuple(
         Neighbor(
             row=int(row),
             distance=float(distance),
             label=name_target(dataset.y[row], dataset),
-            right=_votes_right(dataset.y[row], wanted, prepared),
+            right=_votes_right(dataset.y[row], target, prepared),
             values=tuple(f"{dataset.X[row, j]:.4g}" for j in features),
         )
         for row, distance in zip(

@@ -56,9 +56,9 @@ def read_exhibit(path: Path) -> Exhibit | None:
             arrays: dict[str, Any] = {name: file[name] for name in file.files}
         texts = json.loads(str(arrays.pop("text")))
         rows, pictures = arrays.pop("rows").tolist(), arrays.pop("pictures")
-        known = dict(zip(rows, pictures, strict=True))
+        picture_of = dict(zip(rows, pictures, strict=True))
         exhibit = record_from_json(Exhibit, texts | arrays)
-        shown = tuple(_with_pictures(example, known) for example in exhibit.examples)
+        shown = tuple(_with_pictures(example, picture_of) for example in exhibit.examples)
         return replace(exhibit, examples=shown)
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
         return None

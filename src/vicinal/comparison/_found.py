@@ -71,5 +71,5 @@ def read_found(folder: str | Path) -> Found:
 
 def _counts(row: Mapping[str, Any]) -> bool:
     error = row["error_mean"]
-    known = isinstance(error, float) and math.isfinite(error)
-    return known and row["status"] == "ok" and not row["reference"]
+    finite = isinstance(error, float) and math.isfinite(error)
+    return finite and row["status"] == "ok" and not row["reference"]

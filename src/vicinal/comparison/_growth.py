@@ -88,7 +88,7 @@ def _growth(method: str, records: Sequence[Record]) -> Growth:
 
 def growth_exponent(rows: FloatArray, seconds: FloatArray) -> float | None:
     """Return the least-squares slope of log seconds against log rows."""
-    told = seconds >= SHORTEST
-    if np.unique(rows[told]).size < 2:
+    long = seconds >= SHORTEST
+    if np.unique(rows[long]).size < 2:
         return None
-    return float(np.polyfit(np.log(rows[told]), np.log(seconds[told]), 1)[0])
+    return float(np.polyfit(np.log(rows[long]), np.log(seconds[long]), 1)[0])

@@ -79,8 +79,8 @@ def _with_column(frame: Any, asked: Any, what: str) -> tuple[Any, str]:
     name = what if name is None else str(name)
     while name in frame.columns:
         name = f"{name} "
-    kept = asked.to_numpy() if hasattr(asked, "to_numpy") else values
-    return frame.assign(**{name: kept}), name
+    column = asked.to_numpy() if hasattr(asked, "to_numpy") else values
+    return frame.assign(**{name: column}), name
 
 
 def source_of(dataset: Dataset, limit: int | None = None) -> Source:

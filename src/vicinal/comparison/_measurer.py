@@ -127,8 +127,8 @@ class Measurer:
 
     def _plain_neighbors(self, cell: Cell, prepared: PreparedFold, k: int) -> FittedModel:
         """The neighbours under the plain distance, of the fold's own measurement if it is known."""
-        known = self._plain
-        if known is None or known[0] != _fold_of(cell) or known[1].neighbors.shape[1] < k:
+        nearest = self._plain
+        if nearest is None or nearest[0] != _fold_of(cell) or nearest[1].neighbors.shape[1] < k:
             task, rows = prepared.dataset.task, (prepared.X_train, prepared.y_train)
             plain = get_method(EUCLIDEAN)
             bare = replace(cell, parameters={})

@@ -225,9 +225,9 @@ def _rounds(question: Question, protocol: str, n_rows: int) -> dict[str, int]:
 
     if protocol == "time":
         return {}
-    asked = question.n_repeats or 1
+    n_repeats = question.n_repeats or 1
     small = n_rows < N_FOLDS * VOTES and question.n_folds is None
-    return {"n_rounds": max(asked, N_REPEATS)} if small or asked > 1 else {}
+    return {"n_rounds": max(n_repeats, N_REPEATS)} if small or n_repeats > 1 else {}
 
 
 def count_rounds(question: Question, methods: Sequence[Method], dataset: Dataset) -> int:
@@ -254,15 +254,15 @@ def count_judged(
     """
     from vicinal.rows import VOTES
 
-    known = question.source.path is None and not question.source.held
-    asked = [question.n_repeats]
+    registered = question.source.path is None and not question.source.held
+    numbers = [question.n_repeats]
     if setting.protocol != "repeated":
-        asked.append(question.n_folds)
+        numbers.append(question.n_folds)
     apart = setting.protocol in ("grouped", "time")
     untested = apart or dataset.weights is not None or loss == "balanced"
     enough = len(folds[0].test) >= VOTES
-    unasked = all(each is None for each in asked)
-    return 1 if enough and unasked and not known and not untested else len(folds)
+    unasked = all(each is None for each in numbers)
+    return 1 if enough and unasked and not registered and not untested else len(folds)
 
 
 def phrase_judged(protocol: str, n_folds: int, n_test: int, task: Task) -> str:

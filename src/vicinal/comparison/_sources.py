@@ -29,10 +29,10 @@ def find_source(
     if limit is not None and limit < 2:
         raise ValueError(f"a sample (limit) must have at least 2 rows, got {limit}.")
     check_task(task)
-    known = check_source(data)
+    name = check_source(data)
     path = Path(data)
     named = {} if roles is None else {k: v for k, v in asdict(roles).items() if v}
-    if known is None:
+    if name is None:
         source = Source(path.name, str(path.resolve()), target, task, impute, limit=limit)
         return replace(source, digest=sha256_of(path), roles=named)
     if target is not None or task is not None or impute or named:
@@ -40,7 +40,7 @@ def find_source(
             f"{data} is a known data set with a target of its own; target, task, impute and "
             f"columns by name are for tables (write ./{data} for a file of that name)."
         )
-    return Source(known, limit=limit)
+    return Source(name, limit=limit)
 
 
 def fetch_rows(source: Source) -> None:

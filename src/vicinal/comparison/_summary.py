@@ -53,8 +53,8 @@ def ranked_by(loss: str, record: Record) -> Record:
     """Return a record whose error is the loss asked for, with what its rows tell of that."""
     if loss == "error" or record["status"] != "ok":
         return record
-    told = {"wrong": None, "power": 1 if loss == "mae" else 2}
-    return {**record, "error": record["scores"].get(loss, math.nan), **told}
+    facts = {"wrong": None, "power": 1 if loss == "mae" else 2}
+    return {**record, "error": record["scores"].get(loss, math.nan), **facts}
 
 
 def summarize_majority(records: Iterable[Record]) -> dict[str, float]:

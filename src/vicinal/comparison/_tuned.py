@@ -144,9 +144,9 @@ def candidate_radii(X: AnyArray, halves: Sequence[Fold]) -> FloatArray:
     squared = np.concatenate([_some_distances(X, half) for half in halves])
     shares = np.geomspace(LEAST_WITHIN / n, MOST_WITHIN, N_RADII)
     places = np.minimum((shares * squared.size).astype(np.int64), squared.size - 1)
-    found = np.unique(np.partition(squared, places)[places])
+    radii = np.unique(np.partition(squared, places)[places])
     # Rounding must not put a row just outside of its own radius; and a radius is not zero.
-    positive = found[found > 0]
+    positive = radii[radii > 0]
     return np.sqrt(positive * (1 + 1e-9)) if len(positive) else np.array([1.0])
 
 

@@ -31,17 +31,17 @@ def two_sides(dataset: Dataset, sides: str) -> Dataset:
     first = _members(left, names, dataset)
     second = ~first if right == REST else _members(right, names, dataset)
     rows = np.flatnonzero(first[dataset.y] | second[dataset.y])
-    kept = take_rows(dataset, rows)
-    return replace(kept, y=second[kept.y].astype(np.int64), classes=(left, right))
+    members = take_rows(dataset, rows)
+    return replace(members, y=second[members.y].astype(np.int64), classes=(left, right))
 
 
 def _members(side: str, names: list[str], dataset: Dataset) -> BoolArray:
     """Return which classes a side names, of shape (R,)."""
-    wanted = [name.strip() for name in side.split(",")]
-    missing = [name for name in wanted if name not in names]
+    classes = [name.strip() for name in side.split(",")]
+    missing = [name for name in classes if name not in names]
     if missing:
         raise ValueError(f"{dataset.name} has no class {missing[0]!r}; it has {', '.join(names)}.")
-    return np.isin(names, wanted)
+    return np.isin(names, classes)
 
 
 def first_features(dataset: Dataset, n_features: int) -> Dataset:
@@ -96,11 +96,11 @@ def sample_dataset(dataset: Dataset, size: int, seed: int) -> Dataset:
     strata = _strata(dataset)
     (fold,) = random_splits(n, 1, size, n - size, labels=strata, seed=seed)
     members = np.split(np.argsort(strata, kind="stable"), np.cumsum(np.bincount(strata))[:-1])
-    kept = set(fold.train.tolist())
+    sample = set(fold.train.tolist())
     for rows in members:  # a single member has no neighbour of its kind
-        lacking = 2 - sum(int(row) in kept for row in rows)
-        kept.update([int(row) for row in rows if int(row) not in kept][: max(0, lacking)])
-    return take_rows(dataset, np.array(sorted(kept)))
+        lacking = 2 - sum(int(row) in sample for row in rows)
+        sample.update([int(row) for row in rows if int(row) not in sample][: max(0, lacking)])
+    return take_rows(dataset, np.array(sorted(sample)))
 
 
 def _strata(dataset: Dataset) -> IntArray:

@@ -43,18 +43,18 @@ def _entries_of(entry: DatasetEntry) -> list[DatasetEntry]:
 
 def _differs(entry: DatasetEntry, arrays: Mapping[str, AnyArray]) -> str | None:
     """Compare what was read with what was measured when the set was registered."""
-    decoded, known = entry.decode(arrays), entry.measured
+    decoded, measured = entry.decode(arrays), entry.measured
     X = decoded.X if decoded.divisor == 1.0 else decoded.X / decoded.divisor
-    if X.shape != known.shape:
-        return f"{entry.name} should have shape {known.shape}, found {X.shape}."
-    counts = tuple(int(n) for n in np.bincount(decoded.y)) if known.class_counts else ()
-    if counts != known.class_counts:
-        return f"{entry.name} should have {known.class_counts} rows by class, found {counts}."
+    if X.shape != measured.shape:
+        return f"{entry.name} should have shape {measured.shape}, found {X.shape}."
+    counts = tuple(int(n) for n in np.bincount(decoded.y)) if measured.class_counts else ()
+    if counts != measured.class_counts:
+        return f"{entry.name} should have {measured.class_counts} rows by class, found {counts}."
     n_test = 0 if decoded.is_test is None else int(decoded.is_test.sum())
     n_groups = 0 if decoded.groups is None else len(np.unique(decoded.groups))
-    if (n_test, n_groups) != (known.n_test, known.n_groups):
+    if (n_test, n_groups) != (measured.n_test, measured.n_groups):
         return f"{entry.name}'s official split or groups differ."
-    if not same_fingerprint(fingerprint(X, decoded.y, decoded.is_test), known.fingerprint):
+    if not same_fingerprint(fingerprint(X, decoded.y, decoded.is_test), measured.fingerprint):
         return f"the values of {entry.name} differ from the registered ones."
     return None
 
@@ -82,17 +82,17 @@ def sidecar_of(path: Path) -> Path:
 
 def mismatch(path: Path, stored: StoredFile) -> str | None:
     """Say how a file differs from the registered one, or from what was converted beside it."""
-    found = sha256_of(path)
-    if found == stored.sha256:
+    digest = sha256_of(path)
+    if digest == stored.sha256:
         return None
     try:
         made = json.loads(sidecar_of(path).read_text(encoding="utf-8"))
-        if made["sha256"] == found:
+        if made["sha256"] == digest:
             return None
     except (OSError, ValueError, KeyError, TypeError):
         pass
     return (
-        f"{path} is not the registered file: its sha256 is {found} instead of {stored.sha256}, "
+        f"{path} is not the registered file: its sha256 is {digest} instead of {stored.sha256}, "
         f"its size {path.stat().st_size} instead of {stored.n_bytes} bytes."
     )
 

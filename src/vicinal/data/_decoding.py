@@ -110,15 +110,15 @@ def decode_target(
     All targets of these rows are kept in ``row_extras["targets"]``.
     """
     y = stored["y"].astype(np.float64)
-    known = np.isfinite(y[:, target])
+    finite = np.isfinite(y[:, target])
     split = _official_test_rows(stored, len(y))
     return Decoded(
-        X=stored["X"][known],
-        y=y[known, target],
-        is_test=None if split is None else split[known],
-        groups=None if group_rows is None else group_rows(stored)[known],
+        X=stored["X"][finite],
+        y=y[finite, target],
+        is_test=None if split is None else split[finite],
+        groups=None if group_rows is None else group_rows(stored)[finite],
         feature_names=tuple(str(name) for name in stored["feature_names"]),
-        row_extras={"targets": y[known]},
+        row_extras={"targets": y[finite]},
     )
 
 
@@ -207,17 +207,17 @@ def decode_meshes(stored: Stored) -> Decoded:
     does not change under rotation. Mesh m is ``V[v_off[m]:v_off[m + 1]]`` with faces
     ``F[f_off[m]:f_off[m + 1]]`` in ``extras``.
     """
-    kept = {key: stored[key] for key in ("V", "F", "v_off", "f_off")}
-    told = ("name", "nf_orig", "area_ratio", "method")
-    per_mesh = {key: stored[key] for key in told if key in stored}
+    meshes = {key: stored[key] for key in ("V", "F", "v_off", "f_off")}
+    names = ("name", "nf_orig", "area_ratio", "method")
+    per_mesh = {key: stored[key] for key in names if key in stored}
     y = _targets(stored["label"], 0)
     return Decoded(
-        X=shell_areas(**kept, n_shells=64),
+        X=shell_areas(**meshes, n_shells=64),
         y=y,
         is_test=_official_test_rows(stored, len(y)),
         feature_names=tuple(f"shell{i}" for i in range(64)),
         row_extras=per_mesh,
-        extras=kept,
+        extras=meshes,
     )
 
 

@@ -195,8 +195,8 @@ class ResumingDownload:
         return self.part.stat().st_size if self.part.is_file() else 0
 
     def _explain(self, url: str, error: Exception) -> str:
-        kept = self._held()
-        hint = f"; the {kept} bytes that came are kept, run again to go on" if kept else ""
+        n_bytes = self._held()
+        hint = f"; the {n_bytes} bytes that came are kept, run again to go on" if n_bytes else ""
         return f"{url}: {error} ({ATTEMPTS} attempts){hint}"
 
 

@@ -21,9 +21,9 @@ from vicinal.data._registry import DatasetEntry, Measured, PublicSource, RawFile
 def read_entries() -> list[DatasetEntry]:
     """Return all entries, in the order of the file."""
     folder = files("vicinal.data")
-    told = tomllib.loads((folder / "sets.toml").read_text(encoding="utf-8"))
+    tables = tomllib.loads((folder / "sets.toml").read_text(encoding="utf-8"))
     counted = json.loads((folder / "measurements.json").read_text(encoding="utf-8"))
-    return [_entry(name, _complete(fields, told), counted) for name, fields in told.items()]
+    return [_entry(name, _complete(fields, tables), counted) for name, fields in tables.items()]
 
 
 def _complete(fields: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def _complete(fields: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, A
 
 def _entry(name: str, fields: Mapping[str, Any], counted: Mapping[str, Any]) -> DatasetEntry:
     stem, measured = fields["stored"], _as_tuples(counted["sets"][name])
-    kept = ("title", "task", "citation", "licence", "groups", "protocol", "note")
+    names = ("title", "task", "citation", "licence", "groups", "protocol", "note")
     return DatasetEntry(
         name=name,
         measured=Measured(**measured),
@@ -45,7 +45,7 @@ def _entry(name: str, fields: Mapping[str, Any], counted: Mapping[str, Any]) -> 
         feature_names=_feature_names(fields, measured["shape"][1]),
         image_shape=tuple(fields["image_shape"]) if fields.get("image_shape") else None,
         single_precision=fields.get("single_precision", False),
-        **{key: fields[key] for key in kept if key in fields},
+        **{key: fields[key] for key in names if key in fields},
     )
 
 
@@ -65,11 +65,11 @@ def _function(told: str | Mapping[str, Any], module: Any) -> Callable[..., Any]:
     if isinstance(told, str):
         function: Callable[..., Any] = getattr(module, told)
         return function
-    given = {key: value for key, value in told.items() if key != "function"}
-    for key, value in given.items():
+    options = {key: value for key, value in told.items() if key != "function"}
+    for key, value in options.items():
         by_name = key == "group_rows"  # an argument that is a function itself
-        given[key] = _function(value, module) if by_name else _as_tuple(value)
-    return partial(getattr(module, told["function"]), **given)
+        options[key] = _function(value, module) if by_name else _as_tuple(value)
+    return partial(getattr(module, told["function"]), **options)
 
 
 def _feature_names(fields: Mapping[str, Any], n_features: int) -> tuple[str, ...]:

@@ -215,12 +215,12 @@ class Preparation(TransformerMixin, BaseEstimator):
     def _fit_zscore(self, X: FloatArray) -> FloatArray:
         self.mean_, self.scale_ = column_moments(X)
         if self.deviations is not None and not (self.pca_first and self.n_components):
-            given = np.asarray(self.deviations, dtype=np.float64)
-            if given.shape != self.scale_.shape:
+            deviations = np.asarray(self.deviations, dtype=np.float64)
+            if deviations.shape != self.scale_.shape:
                 raise ValueError(
-                    f"deviations has shape {given.shape} for {len(self.scale_)} features."
+                    f"deviations has shape {deviations.shape} for {len(self.scale_)} features."
                 )
-            self.scale_ = np.where(np.isnan(given), self.scale_, given)
+            self.scale_ = np.where(np.isnan(deviations), self.scale_, deviations)
         return self._apply_zscore(X)
 
     def _apply_zscore(self, X: FloatArray) -> FloatArray:

@@ -115,8 +115,8 @@ def expanding_windows(times: FloatArray, n_folds: int) -> tuple[Fold, ...]:
         )
     order = np.argsort(moment_of, kind="stable")
     ends = np.cumsum(np.bincount(moment_of))  # of the rows of each moment
-    wanted = np.arange(1, n_folds + 1) * len(order) / (n_folds + 1)
-    cuts = [int(ends[min(np.searchsorted(ends, each), len(ends) - 2)]) for each in wanted]
+    places = np.arange(1, n_folds + 1) * len(order) / (n_folds + 1)
+    cuts = [int(ends[min(np.searchsorted(ends, each), len(ends) - 2)]) for each in places]
     for i in range(1, n_folds):  # crowded moments must not leave a stretch empty
         cuts[i] = max(cuts[i], int(ends[np.searchsorted(ends, cuts[i - 1], side="right")]))
     stops = [*cuts[1:], len(order)]

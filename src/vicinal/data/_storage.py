@@ -84,15 +84,15 @@ def obtain(entry: DatasetEntry) -> Path:
         There is none and it cannot be fetched; the message says where to put it.
     """
     assert entry.stored is not None
-    found = find(entry)
-    if found.place in ("data folder", "cache"):
-        assert found.path is not None
-        problem = mismatch(found.path, entry.stored)
+    place = find(entry)
+    if place.place in ("data folder", "cache"):
+        assert place.path is not None
+        problem = mismatch(place.path, entry.stored)
         if problem is None:
-            return found.path
-        if found.place == "data folder":
+            return place.path
+        if place.place == "data folder":
             raise DataCorruptError(f"{problem} Replace it, or remove it to have it fetched.")
-    return _fetch_or_convert(entry, raw_is_here=found.place == "raw files")
+    return _fetch_or_convert(entry, raw_is_here=place.place == "raw files")
 
 
 def _fetch_or_convert(entry: DatasetEntry, *, raw_is_here: bool) -> Path:
@@ -152,9 +152,9 @@ def _raw_path(file: RawFile) -> Path:
 
 def _ask_openml(number: str, target: Path) -> tuple[str, Path, str | None]:
     """Ask OpenML for a data set's address and checksum."""
-    asked = fetch(f"{OPENML}/{number}", target.with_name(f"openml-{number}.json"))
+    description = fetch(f"{OPENML}/{number}", target.with_name(f"openml-{number}.json"))
     try:
-        described = json.loads(asked.read_text(encoding="utf-8"))["data_set_description"]
+        described = json.loads(description.read_text(encoding="utf-8"))["data_set_description"]
         md5 = described.get("md5_checksum")
         return str(described["url"]), target, f"md5:{md5}" if md5 else None
     except (ValueError, KeyError, TypeError) as error:
@@ -162,7 +162,7 @@ def _ask_openml(number: str, target: Path) -> tuple[str, Path, str | None]:
             f"OpenML's description of data set {number} is unreadable"
         ) from error
     finally:
-        asked.unlink(missing_ok=True)
+        description.unlink(missing_ok=True)
 
 
 def _advise(entry: DatasetEntry, reasons: list[str]) -> str:

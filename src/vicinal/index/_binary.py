@@ -93,8 +93,8 @@ class BinaryIndex:
             return self._rerank(check_soft_codes(soft, self.codes), k)
         queries = self._check_queries(codes)
         k = check_neighbors(k, len(self.codes))
-        found = self._map(partial(self._nearest, k=k), queries)
-        return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+        blocks = self._map(partial(self._nearest, k=k), queries)
+        return np.concatenate([f[0] for f in blocks]), np.concatenate([f[1] for f in blocks])
 
     def distances(self, values: AnyArray) -> FloatArray:
         """Return numbers of bits as floats, the distances themselves."""
@@ -114,10 +114,14 @@ class BinaryIndex:
         """
         queries = self._check_queries(codes)
         bits = int(min(check_radius(radius), 8 * self.codes.shape[1]))
-        found = self._map(partial(self._within, radius=bits), queries)
-        counts = np.concatenate([f[2] for f in found])
+        blocks = self._map(partial(self._within, radius=bits), queries)
+        counts = np.concatenate([f[2] for f in blocks])
         indptr = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found]), indptr
+        return (
+            np.concatenate([f[0] for f in blocks]),
+            np.concatenate([f[1] for f in blocks]),
+            indptr,
+        )
 
     def add_rows(self, codes: ArrayLike) -> None:
         """Put rows behind the present ones; answers are those of an index of all of them.
@@ -187,8 +191,8 @@ class BinaryIndex:
         self, queries: NDArray[np.uint64], radius: int
     ) -> tuple[IntArray, IntArray, IntArray]:
         starts = range(0, len(self.codes), self.block_size)
-        found = [codes_within(self._block(start), start, queries, radius) for start in starts]
-        owners, indices, values = (np.concatenate(part) for part in zip(*found, strict=True))
+        blocks = [codes_within(self._block(start), start, queries, radius) for start in starts]
+        owners, indices, values = (np.concatenate(part) for part in zip(*blocks, strict=True))
         order = np.lexsort((indices, values, owners))
         return values[order], indices[order], np.bincount(owners, minlength=len(queries))
 

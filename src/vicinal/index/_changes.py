@@ -17,24 +17,28 @@ def row_numbers(rows: Any, n_rows: int, name: str = "indices") -> IntArray:
     ValueError
         For a mask of another length, numbers that are no rows, and a number that comes twice.
     """
-    given = np.asarray(rows)
-    if given.ndim != 1:
-        raise ValueError(f"{name} must be row numbers or a mask, (m,), got shape {given.shape}.")
-    if given.dtype == bool:
-        if len(given) != n_rows:
-            raise ValueError(f"a mask has one entry for each of {n_rows} rows, got {len(given)}.")
-        return np.flatnonzero(given)
-    if not len(given):
+    numbers_or_mask = np.asarray(rows)
+    if numbers_or_mask.ndim != 1:
+        raise ValueError(
+            f"{name} must be row numbers or a mask, (m,), got shape {numbers_or_mask.shape}."
+        )
+    if numbers_or_mask.dtype == bool:
+        if len(numbers_or_mask) != n_rows:
+            raise ValueError(
+                f"a mask has one entry for each of {n_rows} rows, got {len(numbers_or_mask)}."
+            )
+        return np.flatnonzero(numbers_or_mask)
+    if not len(numbers_or_mask):
         return np.empty(0, np.int64)
-    if given.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be whole numbers or a mask, got {given.dtype}.")
-    wrong = given[(given < 0) | (given >= n_rows)]
+    if numbers_or_mask.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be whole numbers or a mask, got {numbers_or_mask.dtype}.")
+    wrong = numbers_or_mask[(numbers_or_mask < 0) | (numbers_or_mask >= n_rows)]
     if len(wrong):
         raise ValueError(f"{name} holds {wrong[0]}; the rows are 0 to {n_rows - 1}.")
-    numbers, counts = np.unique(given, return_counts=True)
+    numbers, counts = np.unique(numbers_or_mask, return_counts=True)
     if (counts > 1).any():
         raise ValueError(f"{name} holds row {numbers[counts > 1][0]} twice.")
-    return given.astype(np.int64)
+    return numbers_or_mask.astype(np.int64)
 
 
 def rows_left(rows: Any, n_rows: int, name: str = "indices") -> BoolArray:

@@ -213,13 +213,13 @@ class FaissIndex:
         size = 1 if "HNSW" in self.factory else max(1, len(rows))
         blocks = [rows[start : start + size] for start in range(0, max(1, len(rows)), size)]
         try:
-            found = [self.index.range_search(block, squared_radius) for block in blocks]
+            ranges = [self.index.range_search(block, squared_radius) for block in blocks]
         except RuntimeError as error:
             raise ValueError(
                 f"faiss' index {self.factory!r} cannot search by radius; use factory='Flat' or "
                 "ExactIndex."
             ) from error
-        counts, values, indices = zip(*((np.diff(f[0]), f[1], f[2]) for f in found), strict=True)
+        counts, values, indices = zip(*((np.diff(f[0]), f[1], f[2]) for f in ranges), strict=True)
         limits = np.concatenate([[0], np.cumsum(np.concatenate(counts), dtype=np.int64)])
         return limits, np.concatenate(values), np.concatenate(indices)
 

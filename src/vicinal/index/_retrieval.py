@@ -74,29 +74,29 @@ def score_lists(relevant: AnyArray, n_returned: AnyArray | None = None) -> Retri
             f"n_returned must hold a number from 0 to {hits.shape[1]} for each of the "
             f"{len(hits)} queries."
         )
-    kept = totals > 0
-    if not kept.any():
+    fair = totals > 0
+    if not fair.any():
         raise ValueError("no query has anything relevant to find.")
-    columns = _measure(hits[kept], totals[kept], returned[kept])
+    columns = _measure(hits[fair], totals[fair], returned[fair])
     means = {name: float(np.mean(values)) for name, values in columns.items()}
-    return RetrievalScores(**means, n_queries=len(hits), n_left_out=int(np.sum(~kept)))
+    return RetrievalScores(**means, n_queries=len(hits), n_left_out=int(np.sum(~fair)))
 
 
 def _measure(hits: AnyArray, totals: IntArray, returned: IntArray) -> dict[str, FloatArray]:
     n = hits.shape[1]
-    found = np.cumsum(hits, axis=1)
+    sums = np.cumsum(hits, axis=1)
     places = np.arange(1, n + 1)
     slow = 1 / np.maximum(1, np.log2(places))  # of DCG: the first two places count fully
     fast = 1 / np.log2(places + 1)
-    precision, recall, f1 = _harmonic(_at(found, returned), returned, totals)
+    precision, recall, f1 = _harmonic(_at(sums, returned), returned, totals)
     cut = np.full(len(hits), min(CUT, n))
     return {
         "nearest": hits[:, 0].astype(np.float64),
-        "first_tier": _at(found, totals) / totals,
-        "second_tier": _at(found, 2 * totals) / totals,
-        "e_measure": _harmonic(_at(found, cut), np.full(len(hits), CUT), totals)[2],
+        "first_tier": _at(sums, totals) / totals,
+        "second_tier": _at(sums, 2 * totals) / totals,
+        "e_measure": _harmonic(_at(sums, cut), np.full(len(hits), CUT), totals)[2],
         "dcg": (hits @ slow) / np.cumsum(slow)[totals - 1],
-        "average_precision": (hits * found / places).sum(axis=1) / totals,
+        "average_precision": (hits * sums / places).sum(axis=1) / totals,
         "ndcg": (hits @ fast) / np.cumsum(fast)[totals - 1],
         "precision": precision,
         "recall": recall,
@@ -130,7 +130,7 @@ def rank_by_distance(vectors: FloatArray, labels: IntArray) -> AnyArray:
     relevant = np.empty((n, n - 1), bool)
     for start in range(0, n, BLOCK):
         rows = np.arange(start, min(start + BLOCK, n))
-        _, found = index.query(vectors[rows], n)
-        others = found[found != rows[:, None]].reshape(len(rows), n - 1)
+        _, nearest = index.query(vectors[rows], n)
+        others = nearest[nearest != rows[:, None]].reshape(len(rows), n - 1)
         relevant[rows] = labels[others] == labels[rows, None]
     return relevant

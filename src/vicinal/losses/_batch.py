@@ -92,8 +92,8 @@ class _Squared:
 
 def distances(distance: Distance, queries: Tensor, references: Tensor) -> Tensor:
     """Return (m, n) distances; a similarity of pytorch-metric-learning counts with a minus."""
-    found = distance(queries, references)
-    return -found if getattr(distance, "is_inverted", False) else found
+    matrix = distance(queries, references)
+    return -matrix if getattr(distance, "is_inverted", False) else matrix
 
 
 def _to_numpy(tensor: Tensor) -> FloatArray:
@@ -151,9 +151,9 @@ def _check_side(name: str, embeddings: Any, labels_name: str, labels: Any) -> No
 def mined_pairs(indices_tuple: Sequence[Tensor], n_queries: int, n_references: int) -> IntArray:
     """Return (2, s) pairs of triplets (a, p, n) or of pairs (a, p, a', n), as miners name them."""
     if not isinstance(indices_tuple, Sequence) or len(indices_tuple) not in (3, 4):
-        given = len(indices_tuple) if isinstance(indices_tuple, Sequence) else repr(indices_tuple)
+        n_parts = len(indices_tuple) if isinstance(indices_tuple, Sequence) else repr(indices_tuple)
         raise ValueError(
-            f"indices_tuple must have three parts (triplets) or four (pairs), got {given}."
+            f"indices_tuple must have three parts (triplets) or four (pairs), got {n_parts}."
         )
     parts = [_row_numbers(part) for part in indices_tuple]
     if len(parts) == 3:

@@ -135,9 +135,9 @@ class GerrymanderingLoss(_SetLoss):
         costs = self.margin * self._costs_among(classes)
         inferred, shifts = [], []
         for rows, block in batch.blocks(self.distance):
-            found = self._infer(block, codes, targets[rows], costs)
-            inferred.append(sets_difference(found, np.arange(rows.start, rows.stop)))
-            shifts.append(np.where(found.voted < 0, 0.0, costs[targets[rows], found.voted]))
+            sets = self._infer(block, codes, targets[rows], costs)
+            inferred.append(sets_difference(sets, np.arange(rows.start, rows.stop)))
+            shifts.append(np.where(sets.voted < 0, 0.0, costs[targets[rows], sets.voted]))
         return self._mean_loss(batch, inferred, np.concatenate(shifts))
 
     def _costs_among(self, classes: IntArray) -> FloatArray:
@@ -155,10 +155,10 @@ class GerrymanderingLoss(_SetLoss):
     def _infer(
         self, block: FloatArray, codes: IntArray, targets: IntArray, costs: FloatArray
     ) -> Inferred:
-        found = new_inferred(len(block), self.n_neighbors)
+        sets = new_inferred(len(block), self.n_neighbors)
         labels = np.broadcast_to(codes, block.shape).copy()
-        infer_sets(block, labels, targets, costs, found)
-        return found
+        infer_sets(block, labels, targets, costs, sets)
+        return sets
 
     def extra_repr(self) -> str:
         """Return the settings for ``repr``."""
@@ -222,18 +222,18 @@ class GerrymanderingRegressionLoss(_SetLoss):
         self._check_enough(batch)
         if batch.targets.is_complex() or batch.reference_targets.is_complex():
             raise ValueError("labels must be real numbers.")
-        wanted, known = (
+        goals, values = (
             part.detach().to("cpu", torch.float64).numpy()
             for part in (batch.targets, batch.reference_targets)
         )
-        if not (np.isfinite(wanted).all() and np.isfinite(known).all()):
+        if not (np.isfinite(goals).all() and np.isfinite(values).all()):
             raise ValueError("labels must be finite numbers.")
         unit = self.gamma / self.n_neighbors
         inferred, shifts = [], []
         for rows, block in batch.blocks(self.distance):
-            found = target_sets(block, wanted[rows], known, self.n_neighbors, unit)
-            inferred.append(sets_difference(found, np.arange(rows.start, rows.stop)))
-            both = np.concatenate([found.star, found.hat], axis=1)
-            errors = (wanted[rows, None] - known[both]) ** 2
+            sets = target_sets(block, goals[rows], values, self.n_neighbors, unit)
+            inferred.append(sets_difference(sets, np.arange(rows.start, rows.stop)))
+            both = np.concatenate([sets.star, sets.hat], axis=1)
+            errors = (goals[rows, None] - values[both]) ** 2
             shifts.append(unit * errors.sum(axis=1))
         return self._mean_loss(batch, inferred, np.concatenate(shifts))

@@ -81,9 +81,9 @@ class NeighborhoodLoss(nn.Module):
         feasible = own.any(axis=1)
         self.n_skipped = int(np.sum(~feasible))
         device = batch.queries.device
-        kept = torch.from_numpy(np.flatnonzero(feasible)).to(device)
+        rows = torch.from_numpy(np.flatnonzero(feasible)).to(device)
         measure = euclidean if self.distance is None else self.distance
-        scores = -distances(measure, batch.queries[kept], batch.references) / self.temperature
+        scores = -distances(measure, batch.queries[rows], batch.references) / self.temperature
         both = [torch.from_numpy(part[feasible]).to(device) for part in (usable, own)]
         masses = [scores.masked_fill(~part, -torch.inf).logsumexp(dim=1) for part in both]
         return feasible_mean(masses[0] - masses[1], feasible, batch)

@@ -22,20 +22,20 @@ def make_objective(text: str, classes: Objective) -> Objective:
 
     ``classes`` is the one that learns classes, which "cross-entropy" names.
     """
-    name, _, given = text.partition(":")
+    name, _, rest = text.partition(":")
     if name not in LOSSES:
         raise ValueError(f"loss {name}: there are {', '.join(LOSSES)}.")
     make = LOSSES[name]
-    known = list(inspect.signature(make).parameters)[1:]
-    options = dict(_read_option(text, part, known) for part in given.split(",") if part)
+    names = list(inspect.signature(make).parameters)[1:]
+    options = dict(_read_option(text, part, names) for part in rest.split(",") if part)
     return make(classes, **options)
 
 
 def _read_option(text: str, part: str, known: list[str]) -> tuple[str, float]:
     name, _, value = part.partition("=")
     if name not in known:
-        told = f"options {', '.join(known)}" if known else "no options"
-        raise ValueError(f"loss {text}: {name!r} is not one; this loss has {told}.")
+        choices = f"options {', '.join(known)}" if known else "no options"
+        raise ValueError(f"loss {text}: {name!r} is not one; this loss has {choices}.")
     try:
         number = float(value)
     except ValueError:

@@ -45,12 +45,12 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
         self.mean_, self.scale_ = y.mean(), y.std() or 1.0
         z = (y - self.mean_) / self.scale_
         start = np.concatenate([[0.0], np.full(X.shape[1], 0.5 * np.log(X.shape[1])), [-1.0]])
-        found = minimize(
+        optimum = minimize(
             likelihood, start, (X, z), jac=True, method="L-BFGS-B",
             bounds=[(-LARGEST_LOG, LARGEST_LOG)] * len(start), options={"maxiter": self.max_iter},
         )  # fmt: skip
-        self.amplitude_, self.noise_ = np.exp(found.x[[0, -1]])
-        self.lengths_ = np.exp(found.x[1:-1])
+        self.amplitude_, self.noise_ = np.exp(optimum.x[[0, -1]])
+        self.lengths_ = np.exp(optimum.x[1:-1])
         self.X_ = X / self.lengths_
         kernel = _covariance(self.X_, self.amplitude_, self.noise_)
         self.weights_ = cho_solve(cho_factor(kernel), z)

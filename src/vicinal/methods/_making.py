@@ -52,10 +52,10 @@ def make_learner(
     filled: dict[str, Any] = {"random_state": seed, "task": task}
     if method.depends_on_k:
         filled["n_neighbors"] = k
-    given = {**method.parameters, **(parameters or {})}
+    options = {**method.parameters, **(parameters or {})}
     if method.wraps is not None:
-        given = {"estimator": _make(method.wraps, filled, {}), **given}
-    learner = _make(path, filled, given)
+        options = {"estimator": _make(method.wraps, filled, {}), **options}
+    learner = _make(path, filled, options)
     if not (unit and method.back_to_unit):
         return learner
     return import_factory("vicinal.combine:UnitLength")(learner, random_state=seed, n_neighbors=k)

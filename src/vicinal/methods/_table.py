@@ -222,12 +222,12 @@ def get_method(name: str) -> Method:
     """
     if ":" in name:
         return _outside_method(name)
-    known = {method.name: method for method in METHODS}
-    if name.lower() in known:
-        return known[name.lower()]
-    close = get_close_matches(name.lower(), known, n=3)
+    methods = {method.name: method for method in METHODS}
+    if name.lower() in methods:
+        return methods[name.lower()]
+    close = get_close_matches(name.lower(), methods, n=3)
     hint = f"Did you mean {' or '.join(close)}? " if close else ""
-    raise ValueError(f"no method is called {name!r}. {hint}Known: {', '.join(known)}.")
+    raise ValueError(f"no method is called {name!r}. {hint}Known: {', '.join(methods)}.")
 
 
 def refuse_missing(methods: Iterable[Method]) -> None:

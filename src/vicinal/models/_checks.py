@@ -53,9 +53,9 @@ def check_index_arguments(arguments: dict[str, Any]) -> None:
     if "factory" not in arguments:
         return
     factory, vectors = arguments["factory"], arguments.get("vectors")
-    known = isinstance(factory, str) and len(factory) <= 64 and _FACTORY.fullmatch(factory)
+    plain = isinstance(factory, str) and len(factory) <= 64 and _FACTORY.fullmatch(factory)
     most = max(len(vectors), _USUAL_SIZE) if isinstance(vectors, np.ndarray) else _USUAL_SIZE
-    if not known or any(int(number) > most for number in re.findall("[0-9]+", factory)):
+    if not plain or any(int(number) > most for number in re.findall("[0-9]+", factory)):
         raise ValueError(f"no index is built from {factory!r:.80}")
 
 
@@ -194,9 +194,9 @@ def _check_trees(learner: Any, components: AnyArray) -> None:
     n_trees, inner = features.shape
     fitting = thresholds.shape == features.shape and features.dtype.kind == "i"
     fitting &= learner.tree_leaves_.shape == (n_trees, inner + 1, len(components))
-    known = np.all((features >= 0) & (features < components.shape[1]))
-    known &= float(np.abs(learner.tree_leaves_).max(initial=0.0)) <= _LARGEST_COMPONENT
-    if not (fitting and known and inner & (inner + 1) == 0):
+    inside = np.all((features >= 0) & (features < components.shape[1]))
+    inside &= float(np.abs(learner.tree_leaves_).max(initial=0.0)) <= _LARGEST_COMPONENT
+    if not (fitting and inside and inner & (inner + 1) == 0):
         raise ValueError("its trees are not whole")
 
 

@@ -139,9 +139,9 @@ class _ArrayWriter:
         self.digests: list[str] = []
 
     def __call__(self, array: AnyArray) -> int:
-        known = self.seen.get(id(array))
-        if known is not None:
-            return known[0]
+        before = self.seen.get(id(array))
+        if before is not None:
+            return before[0]
         number = len(self.seen)
         with self.archive.open(_member(f"{number}.npy"), "w", force_zip64=True) as file:
             both = _Digesting(file)

@@ -43,8 +43,8 @@ def check_neural(metric: NeuralMetric) -> None:
 
 def _check_encoding(encoding: Any, width: Any) -> tuple[int, int]:
     """Return F and D of an encoding of so many features."""
-    wanted = {"centre", "scale", "waves", *_NAMES}
-    if not isinstance(encoding, dict) or set(encoding) != wanted:
+    names = {"centre", "scale", "waves", *_NAMES}
+    if not isinstance(encoding, dict) or set(encoding) != names:
         raise ValueError("its encoding does not have the parts of one")
     shape = _shape("encoding", encoding["column"], 2)
     _check("centre", encoding["centre"], (width,))

@@ -98,11 +98,11 @@ def refresh_candidates(
     """
     points, limits = centred_float32(mapped), None
     # Both sides about the database's mean: their difference must stay as it is.
-    asked = points if queries is None else centred_float32(mapped, queries)
+    places = points if queries is None else centred_float32(mapped, queries)
     if previous is not None:
-        limits = candidate_limits(asked, points, classes, previous, n_own)
+        limits = candidate_limits(places, points, classes, previous, n_own)
     runs = np.arange(len(points)), classes.start, classes.stop
-    return search_lists(asked, points, *runs, (n_own, n_other), limits, n_threads)
+    return search_lists(places, points, *runs, (n_own, n_other), limits, n_threads)
 
 
 def search_lists(
@@ -124,17 +124,17 @@ def search_lists(
     columns = fold_rows(points)
     sample = fold_rows(points[::SAMPLE])
     inside = stop - start
-    wanted = np.column_stack([inside - (itself >= 0), len(points) - inside]).clip(max=keep)
+    sizes = np.column_stack([inside - (itself >= 0), len(points) - inside]).clip(max=keep)
     out = np.empty((len(queries), sum(keep)), np.int32)
 
     def search(rows: IntArray, bounds: FloatArray) -> IntArray:
         """Write the lists of some rows; return the rows whose limits let too few pass."""
         runs = itself[rows], start[rows], stop[rows]
         lists = shortlists(queries[rows], columns, *runs, bounds, keep)
-        found = np.empty((len(rows), sum(keep)), np.int32)
-        write_candidates(*lists, *keep, found)
-        out[rows] = found
-        return rows[np.any(lists[2] < wanted[rows], axis=1)]
+        nearest = np.empty((len(rows), sum(keep)), np.int32)
+        write_candidates(*lists, *keep, nearest)
+        out[rows] = nearest
+        return rows[np.any(lists[2] < sizes[rows], axis=1)]
 
     def search_block(first: int) -> None:
         rows = np.arange(first, min(first + ROWS, len(queries)))
@@ -165,8 +165,8 @@ def candidate_limits(
     for part in np.array_split(rows, max(1, len(rows) // 4096)):
         squared_distances = squared_distances_to(queries, points, part, previous, classes.codes)[0]
         for side, columns in enumerate((slice(0, n_own), slice(n_own, None))):
-            found = squared_distances[:, columns]
-            farthest[part, side] = found.max(axis=1) if found.shape[1] else np.inf
+            own = squared_distances[:, columns]
+            farthest[part, side] = own.max(axis=1) if own.shape[1] else np.inf
     # A point no farther has a norm of at most s + √farthest; the direct distance is rounded, too.
     reach = 2 * np.sqrt(squared_norms) + np.sqrt(farthest)
     slack = 2 * folded_slack(points.shape[1], np.float32) * reach**2
@@ -213,14 +213,14 @@ def shortlists(
     """
     capacity = 3 * max(keep) + 32
     values = np.empty((len(queries), 2, capacity), np.float32)
-    found = np.empty((len(queries), 2, capacity), np.int32)
+    nearest = np.empty((len(queries), 2, capacity), np.int32)
     filled = np.zeros((len(queries), 2), np.int64)
     panels = panels_of(columns, COLUMNS)
     for begin, _, products in product_blocks(fold_queries(queries), panels):
         shortlist_block(
-            products, itself, begin, start, stop, limits, values, found, filled, keep[0], keep[1]
+            products, itself, begin, start, stop, limits, values, nearest, filled, keep[0], keep[1]
         )
-    return values, found, filled
+    return values, nearest, filled
 
 
 def squared_distances_to(

@@ -156,11 +156,11 @@ def nearest_rows(
     """
     unit = choose_unit(database)
     rows = np.ascontiguousarray(in_units(database, unit))
-    wanted = in_units(queries, unit)
-    if wanted.dtype == np.float64:
-        wanted = np.clip(wanted, -LARGEST_VALUE, LARGEST_VALUE)
+    asking = in_units(queries, unit)
+    if asking.dtype == np.float64:
+        asking = np.clip(asking, -LARGEST_VALUE, LARGEST_VALUE)
     searched = Database(rows)
-    parts = searched.search(lambda some: searched.nearest(some, k)[1], wanted, n_threads)
+    parts = searched.search(lambda some: searched.nearest(some, k)[1], asking, n_threads)
     return np.concatenate(parts)
 
 

@@ -66,19 +66,19 @@ def soft_loss(
     references : int ndarray of shape (m,)
         Ascending.
     """
-    known = X[references]
-    points = known @ components.T
+    targets = X[references]
+    points = targets @ components.T
     pulled, degrees = np.zeros_like(points), np.zeros(len(points), X.dtype)
     gradient, loss = np.zeros((len(components), X.shape[1]), X.dtype), 0.0
     step = max(1, BLOCK // len(references))
     for first in range(0, len(queries), step):
         rows = queries[first : first + step]
-        asked = X[rows]
-        wanted = asked @ components.T
-        losses, weights = rule(pair_distances(wanted, points, rows, references), rows, references)
+        sources = X[rows]
+        places = sources @ components.T
+        losses, weights = rule(pair_distances(places, points, rows, references), rows, references)
         loss += float(losses.sum(dtype=np.float64))
-        gradient += (weights.sum(axis=1)[:, None] * wanted - weights @ points).T @ asked
+        gradient += (weights.sum(axis=1)[:, None] * places - weights @ points).T @ sources
         degrees += weights.sum(axis=0)
-        pulled -= weights.T @ wanted
-    gradient += (pulled + degrees[:, None] * points).T @ known
+        pulled -= weights.T @ places
+    gradient += (pulled + degrees[:, None] * points).T @ targets
     return loss, 2 * gradient

@@ -33,11 +33,11 @@ def draw_results(records: Sequence[Record]) -> Figure:
     measured = {r["experiment"]: r for r in records if r["error_mean"] is not None}
     panels: list[tuple[str, str, Bars, list[str]]] = []
     for table in published_tables():
-        found = [(e, measured[e.name]) for e in table.experiments if e.name in measured]
+        twins = [(e, measured[e.name]) for e in table.experiments if e.name in measured]
         bars: Bars = {}
-        for experiment, record in found:
+        for experiment, record in twins:
             bars.setdefault(_row(experiment), {})[column_title(experiment)] = experiment, record
-        columns = list(dict.fromkeys(column_title(e) for e, _ in found))
+        columns = list(dict.fromkeys(column_title(e) for e, _ in twins))
         rows = list(bars)
         n_panels = -(-len(rows) // MOST_ROWS)
         for number in range(n_panels):

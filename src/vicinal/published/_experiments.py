@@ -103,13 +103,13 @@ def pick_experiments(
     """
     picked = {name for pattern in names for name in _picked(pattern, known)}
     chosen = tuple(experiment for experiment in known if experiment.name in picked)
-    wanted = None if ks is None else set(ks)
-    kept = tuple(e for e in chosen if wanted is None or e.k in wanted)
-    if chosen and not kept:
+    numbers = None if ks is None else set(ks)
+    fitting = tuple(e for e in chosen if numbers is None or e.k in numbers)
+    if chosen and not fitting:
         has = ", ".join(sorted({str(experiment.k) for experiment in chosen}, key=_as_number))
-        asked = ", ".join(str(k) for k in sorted(wanted or ()))
-        raise ValueError(f"none of the experiments chosen has k = {asked}; they have k = {has}.")
-    return kept
+        missing = ", ".join(str(k) for k in sorted(numbers or ()))
+        raise ValueError(f"none of the experiments chosen has k = {missing}; they have k = {has}.")
+    return fitting
 
 
 def _as_number(word: str) -> tuple[int, str]:
@@ -125,10 +125,10 @@ def _picked(pattern: str, known: Sequence[Experiment]) -> set[str]:
 
 
 def _picked_by_part(part: str, known: Sequence[Experiment]) -> set[str]:
-    found = {e.name for e in known if part in e.groups or fnmatchcase(e.name, part)}
-    if not found:
+    names = {e.name for e in known if part in e.groups or fnmatchcase(e.name, part)}
+    if not names:
         raise ValueError(_unknown(part, known))
-    return found
+    return names
 
 
 def _unknown(part: str, known: Sequence[Experiment]) -> str:

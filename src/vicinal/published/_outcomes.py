@@ -156,8 +156,8 @@ def count_verdicts(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def tally(records: Sequence[Mapping[str, Any]]) -> str:
     """Return a sentence: how many errors are below the published ones, and by more than chance."""
-    known = [record for record in records if record["difference"] is not None]
-    below = sum(record["difference"] < 0 for record in known)
+    twins = [record for record in records if record["difference"] is not None]
+    below = sum(record["difference"] < 0 for record in twins)
     counts = count_verdicts(records)
     return (
         f"{below} of {len(records)} errors are below the published ones, {counts['lower']} by "

@@ -27,8 +27,8 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
 
 def records_citing(records: Iterable[Record], sources: Iterable[str]) -> list[Record]:
     """Return the records of experiments that cite one of some works, or stand in some tables."""
-    wanted = set(sources)
-    names = {e.name for e in published_experiments() if {e.citation, e.table} & wanted}
+    works = set(sources)
+    names = {e.name for e in published_experiments() if {e.citation, e.table} & works}
     return [record for record in records if record["experiment"] in names]
 
 
@@ -48,14 +48,14 @@ def results_markdown(records: Iterable[Record]) -> str:
         raise ValueError(
             f"{quick[0]} was run on a subsample (quick); a results page takes whole runs."
         )
-    sections, told = [], []
+    sections, shown = [], []
     for table in published_tables():
         pairs = [(e, measured[e.name]) for e in table.experiments if e.name in measured]
         if pairs:
             sections.append(SECTIONS[table.layout](table, pairs))
             sections.extend(_without_twin(table, measured))
-            told += [experiment for experiment, _ in pairs]
-    return "\n\n".join([*sections, _doubts(told)]) + "\n"
+            shown += [experiment for experiment, _ in pairs]
+    return "\n\n".join([*sections, _doubts(shown)]) + "\n"
 
 
 def _without_twin(table: Table, measured: Mapping[str, Record]) -> list[str]:
@@ -70,13 +70,13 @@ def _without_twin(table: Table, measured: Mapping[str, Record]) -> list[str]:
     for experiment in missing:
         by_set = places.setdefault(method_title(experiment.method), {})
         by_set.setdefault(experiment.dataset, []).append(str(experiment.k))
-    told = "; ".join(
+    cells = "; ".join(
         f"{method} on " + ", ".join(f"{name} (k = {', '.join(ks)})" for name, ks in by_set.items())
         for method, by_set in places.items()
     )
     return [
         f"{len(missing)} of {len(printed)} printed figures have no measured one beside them, for "
-        f"the time fits take; `vicinal reproduce {table.name}` measures them. They are: {told}."
+        f"the time fits take; `vicinal reproduce {table.name}` measures them. They are: {cells}."
     ]
 
 

@@ -38,10 +38,10 @@ def lines_section(table: Table, pairs: Sequence[Pair]) -> str:
         line = lines.setdefault((method, experiment.dataset, experiment.k), {})
         line[beside_title(experiment)] = pair
     titles = sorted({(e.method, e.variant, column_title(e)) for e, _ in pairs if not e.beside})
-    told = [f"Printed in {_place(table)}.", *_counts(pairs, [title for *_, title in titles])]
+    sentences = [f"Printed in {_place(table)}.", *_counts(pairs, [title for *_, title in titles])]
     heads = (*HEADS, *(f"measured, {variant}" for variant in variants), RIVAL)
     cells = [_line_cells(line, variants) for line in lines.values()]
-    return "\n\n".join([_section(table, told, heads, cells), *_times(pairs)])
+    return "\n\n".join([_section(table, sentences, heads, cells), *_times(pairs)])
 
 
 def _times(pairs: Sequence[Pair]) -> list[str]:
@@ -59,9 +59,9 @@ def _times(pairs: Sequence[Pair]) -> list[str]:
         cell = f"{record['fit_cpu_seconds']:.3g} ({experiment.seconds:.0f})"
         rows.setdefault(experiment.dataset, {})[column_title(experiment)] = cell
     k = timed[0][0].k
-    told = f"Seconds of a fit at k = {k}: CPU-seconds measured, the published in brackets."
+    sentence = f"Seconds of a fit at k = {k}: CPU-seconds measured, the published in brackets."
     cells = [[name, *(row.get(column, ABSENT) for column in columns)] for name, row in rows.items()]
-    return [told, _lines(("data set", *columns), cells)]
+    return [sentence, _lines(("data set", *columns), cells)]
 
 
 def matrix_section(table: Table, pairs: Sequence[Pair]) -> str:
@@ -75,9 +75,9 @@ def matrix_section(table: Table, pairs: Sequence[Pair]) -> str:
         rows.setdefault(_row_name(pair[0]), {})[column_title(pair[0])] = pair
     timed = any(experiment.seconds is not None for experiment in table.experiments)
     printed = [pair for pair in pairs if pair[0].error is not None]
-    told = [_printed(table), *_counts(printed, columns), *_gains(list(rows.values()), columns)]
+    sentences = [_printed(table), *_counts(printed, columns), *_gains(list(rows.values()), columns)]
     cells = [[*name, *_row_cells(row, columns, timed=timed)] for name, row in rows.items()]
-    return _section(table, told, ("data set", "neighbours", "training rows", *columns), cells)
+    return _section(table, sentences, ("data set", "neighbours", "training rows", *columns), cells)
 
 
 def _section(
@@ -111,7 +111,7 @@ def _counts(pairs: Sequence[Pair], columns: Iterable[str]) -> list[str]:
 def _gains(rows: Sequence[Mapping[str, Pair]], columns: Sequence[str]) -> list[str]:
     """Say how often a method is below the Euclidean distance, here and as published."""
     plain = method_title("euclidean")
-    told = []
+    sentences = []
     for column in columns:
         both = [(row[column], row[plain]) for row in rows if column in row and plain in row]
         if column == plain or not both:
@@ -119,8 +119,8 @@ def _gains(rows: Sequence[Mapping[str, Pair]], columns: Sequence[str]) -> list[s
         ours = sum(_below(a[1]["error_mean"], b[1]["error_mean"]) for a, b in both)
         theirs = sum(_below(a[0].error, b[0].error) for a, b in both)
         published = f", as published on {theirs}" if any(a[0].error for a, _ in both) else ""
-        told.append(f"{column} is below {plain} on {ours} of {len(both)} lines{published}.")
-    return told
+        sentences.append(f"{column} is below {plain} on {ours} of {len(both)} lines{published}.")
+    return sentences
 
 
 def _below(a: float | None, b: float | None) -> bool:

@@ -164,11 +164,11 @@ def _experiments(
     blocks = [head, own, *(e for e in head.get("exceptions", ()) if _holds(e, names, row))]
     fields = ChainMap(*(dict(block) for block in reversed(blocks)))
     experiment = _experiment(fields, own, table, column, row)
-    told = {key for block in blocks for key in block.get("notes", ())}
-    unknown = told - set(notes)
+    keys = {key for block in blocks for key in block.get("notes", ())}
+    unknown = keys - set(notes)
     if unknown:
         raise ValueError(f"no note is called {min(unknown)!r}; notes.toml holds them")
-    doubts = tuple(text for key, text in notes.items() if key in told)
+    doubts = tuple(text for key, text in notes.items() if key in keys)
     yield from _by_size(replace(experiment, doubts=doubts))
 
 

@@ -115,10 +115,10 @@ def select_trainings(names: Iterable[str]) -> tuple[TrainedTable, ...]:
         picked = [_only(t, row) for t in picked]
         picked = [t for t in picked if t.rows]
         if not picked or any(more):
-            known = ", ".join(
+            choices = ", ".join(
                 f"{SPHERE}:{t.name}:{r.name}" for t in published_trainings() for r in t.rows
             )
-            raise ValueError(f"no published training is called {name!r}. Known: {known}.")
+            raise ValueError(f"no published training is called {name!r}. Known: {choices}.")
         for each in picked:
             before = tables.get(each.name)
             rows = {r.name: r for t in (before, each) if t is not None for r in t.rows}
@@ -227,6 +227,6 @@ def _section(
     rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     printed = any(row.published for row in table.rows)
     brackets = ", the published figure in brackets" if printed else ""
-    told = f"{{cite}}`{table.citation}`, {table.place}: {table.figure}{brackets}. {table.note}"
+    sentence = f"{{cite}}`{table.citation}`, {table.place}: {table.figure}{brackets}. {table.note}"
     without = "\n".join(f"- {reason}" for reason in reasons)
-    return "\n\n".join(filter(None, [f"## {table.title}", told, rows, without]))
+    return "\n\n".join(filter(None, [f"## {table.title}", sentence, rows, without]))

@@ -39,13 +39,13 @@ def leading_directions(components: FloatArray, n_directions: int) -> FloatArray:
     if weighs_features_alone(A):
         weights = np.einsum("ij,ij->j", A, A)
         first = np.argsort(-weights, kind="stable")[:n_directions]
-        kept = first[np.sqrt(weights[first]) > 1e-7 * np.sqrt(weights.max())]
-        return np.equal.outer(kept, np.arange(A.shape[1])).astype(np.float64)
+        features = first[np.sqrt(weights[first]) > 1e-7 * np.sqrt(weights.max())]
+        return np.equal.outer(features, np.arange(A.shape[1])).astype(np.float64)
     _, values, vectors = np.linalg.svd(A, full_matrices=False)
     n_known = int(np.sum(values > 1e-7 * values[:1].sum()))
-    found = vectors[: min(n_directions, n_known)]
-    largest = found[np.arange(len(found)), np.abs(found).argmax(axis=1)]
-    return found * np.where(largest < 0, -1.0, 1.0)[:, None]
+    leading = vectors[: min(n_directions, n_known)]
+    largest = leading[np.arange(len(leading)), np.abs(leading).argmax(axis=1)]
+    return leading * np.where(largest < 0, -1.0, 1.0)[:, None]
 
 
 def maps_linearly(metric: Any, X: AnyArray) -> bool:

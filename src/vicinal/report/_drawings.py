@@ -74,12 +74,12 @@ def draw_comparison(comparison: Comparison) -> PageDrawing | None:
     lines = error_lines(comparison.rows)
     if not lines:
         return None
-    told = (
+    sentences = (
         f"{line.title} {', '.join(_phrase_error(m, comparison.task) for m in line.means)}"
         for line in lines[:12]
     )
     ks = sorted({k for line in lines for k in line.ks})
-    alt = f"Plot of the error at k = {', '.join(map(str, ks))}. {'; '.join(told)}."
+    alt = f"Plot of the error at k = {', '.join(map(str, ks))}. {'; '.join(sentences)}."
     height = 2.9 if len(ks) > 1 else 0.8 + 0.3 * len(lines)
 
     def draw(ax: Axes) -> None:
@@ -97,10 +97,10 @@ def draw_calibration(comparison: Comparison) -> PageDrawing | None:
         best_row(row for row in comparison.rows if row.method == method)
         for method in dict.fromkeys(row.method for row in comparison.rows)
     ]
-    told = sorted((r for r in best if r is not None and r.calibration), key=lambda r: r.error_mean)
-    if not told:
+    rows = sorted((r for r in best if r is not None and r.calibration), key=lambda r: r.error_mean)
+    if not rows:
         return None
-    curves = {row.title: calibration_curve(row.calibration) for row in told[:MAX_CURVES]}
+    curves = {row.title: calibration_curve(row.calibration) for row in rows[:MAX_CURVES]}
     phrases = (f"{title}: off by {off:.1%} on average" for title, (_, _, off) in curves.items())
     alt = f"Calibration curves. {'; '.join(phrases)}."
     svg = render_svg(lambda ax: draw_sureness(ax, curves), "calibration", alt, (4.6, 3.4))
@@ -128,19 +128,19 @@ def draw_relevance(exhibit: Exhibit) -> PageDrawing | None:
     shape = exhibit.image_shape
     if shape is not None and len(shape) in (2, 3) and shares.size == int(np.prod(shape)):
         return _draw_pixels(shares.reshape(shape), exhibit.method)
-    known, noun = exhibit.feature_names, "feature"
+    columns, noun = exhibit.feature_names, "feature"
     if len(set(exhibit.columns)) < len(exhibit.columns) == shares.size:
-        shares, known = sum_by_column(shares, exhibit.columns)
+        shares, columns = sum_by_column(shares, exhibit.columns)
         noun = "column"
     order = np.argsort(-shares, kind="stable")[:MAX_BARS]
-    names = [_readable(known[i]) for i in order]
+    names = [_readable(columns[i]) for i in order]
     features = count_of(shares.size, noun)
     words = phrase_concentration(shares, noun)
     caption = f"Share of the total. {words}"
     if len(order) < shares.size:
         together = format_share(float(shares[order].sum()))
         caption = f"The {len(order)} most relevant of {features} ({together} together). {words}"
-    top = phrase_top(shares, known)
+    top = phrase_top(shares, columns)
     alt = f"Bar chart of the relevance of {features}. Most relevant: {top}. {words}"
     size = (4.6, 0.7 + 0.19 * len(order))
     svg = render_svg(lambda ax: draw_bars(ax, shares[order], names), exhibit.method, alt, size)
@@ -212,11 +212,11 @@ def _draw_along(x: FloatArray, targets: FloatArray, exhibit: Exhibit, task: Task
     caption = f"{rows} of the first fold."
     if task == "regression":
         y = targets.astype(float)
-        told = smooth(x, y).explained
-        if np.isfinite(told):
+        share = smooth(x, y).explained
+        if np.isfinite(share):
             caption += (
-                f" The curve explains {format_share(max(told, 0.0))} of the variance of the target "
-                "(each row left out in turn)."
+                f" The curve explains {format_share(max(share, 0.0))} of the variance of the "
+                "target (each row left out in turn)."
             )
         alt += f" The target lies between {format_value(y.min())} and {format_value(y.max())}."
 

@@ -146,8 +146,8 @@ def draw_curve(ax: Axes, x: FloatArray, y: FloatArray) -> None:
     """Points of y against x, and a smooth curve with the share of variance it explains."""
     ax.scatter(x, y, s=_size(len(x)), color=ACCENT, alpha=0.45, linewidths=0)
     curve = smooth(x, y)
-    known = np.isfinite(curve.explained)
-    label = f"explains {format_share(max(curve.explained, 0.0))}" if known else "mean"
+    finite = np.isfinite(curve.explained)
+    label = f"explains {format_share(max(curve.explained, 0.0))}" if finite else "mean"
     ax.plot(curve.x, curve.y, color="white", linewidth=4.5)
     ax.plot(curve.x, curve.y, color=CURVE, linewidth=2.4, label=label.replace(NBSP, " "))
     ax.legend(frameon=False, loc="best")
@@ -224,10 +224,10 @@ def largest_classes(labels: AnyArray) -> tuple[list[str], IntArray, int]:
     At most ``MAX_CLASSES`` are kept, in their own order.
     """
     names, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_CLASSES])
+    largest = np.sort(np.argsort(-counts, kind="stable")[:MAX_CLASSES])
     rank = np.full(len(names), -1)
-    rank[kept] = np.arange(len(kept))
-    return [str(names[i]) for i in kept], rank[codes], len(names) - len(kept)
+    rank[largest] = np.arange(len(largest))
+    return [str(names[i]) for i in largest], rank[codes], len(names) - len(largest)
 
 
 def _say_left_out(ax: Axes, n_left_out: int) -> None:

@@ -98,11 +98,11 @@ def columns_of(names: Sequence[str], inputs: Any) -> tuple[str, ...]:
     Encoders call the features of a column "column_value", "column=value" or "column: part", and
     put "step__" before it.
     """
-    known = sorted(map(str, [] if inputs is None else inputs), key=len, reverse=True)
+    columns = sorted(map(str, [] if inputs is None else inputs), key=len, reverse=True)
 
     def source(name: str) -> str:
         for text in (name, name.partition("__")[2]):
-            for column in known:
+            for column in columns:
                 if text == column or text.startswith(tuple(column + mark for mark in "=_:")):
                     return column
         return name
@@ -129,14 +129,14 @@ def check_rows(model: FittedMetric, X: Any, y: Any) -> tuple[FloatArray, AnyArra
         )
     rows, targets = np.asarray(model.prepare(X)), np.asarray(y)
     if rows.ndim != 2 or (model.metric is not None and rows.shape[1] != _width(model.metric)):
-        wanted = "2 axes" if model.metric is None else f"{_width(model.metric)} features"
-        raise ValueError(f"X has shape {rows.shape}; the metric was fitted on {wanted}.")
+        width = "2 axes" if model.metric is None else f"{_width(model.metric)} features"
+        raise ValueError(f"X has shape {rows.shape}; the metric was fitted on {width}.")
     if targets.shape != (len(rows),):
         raise ValueError(f"X has {len(rows)} rows and y the shape {targets.shape}.")
     if len(rows) < 2:
         raise ValueError(f"a plot needs at least two rows, got {len(rows)}.")
-    kept = sample_rows(len(rows), MAX_POINTS)
-    rows, targets = rows[kept].astype(np.float64), targets[kept]
+    sample = sample_rows(len(rows), MAX_POINTS)
+    rows, targets = rows[sample].astype(np.float64), targets[sample]
     finite = targets.dtype.kind != "f" or np.isfinite(targets).all()
     if not (np.isfinite(rows).all() and finite):
         raise ValueError("X or y contains NaN or infinity; leave those rows out.")

@@ -190,12 +190,12 @@ def first_two_components(X: FloatArray) -> FloatArray:
     from ..data import principal_axes  # with scikit-learn, which pages do without
 
     X = np.asarray(X, dtype=np.float64)
-    wanted = min(2, *X.shape)
+    n_axes = min(2, *X.shape)
     centred = X - np.median(X, axis=0)
     lengths = np.linalg.norm(centred, axis=1, keepdims=True)
-    _, axes = principal_axes(centred / np.where(lengths > 0, lengths, 1.0), wanted)
+    _, axes = principal_axes(centred / np.where(lengths > 0, lengths, 1.0), n_axes)
     flat = np.zeros((len(X), 2))
-    flat[:, :wanted] = centred @ axes.T
+    flat[:, :n_axes] = centred @ axes.T
     return flat
 
 

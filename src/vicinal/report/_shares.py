@@ -40,5 +40,5 @@ def phrase_directions(shares: FloatArray, carries: str) -> str:
 def phrase_top(shares: FloatArray, names: tuple[str, ...], n: int = 3) -> str:
     """The largest shares by name: "alcohol (31 %), hue (12 %) and ash (4.0 %)"."""
     order = np.argsort(-shares, kind="stable")[:n]
-    told = [(names[i] if i < len(names) else f"feature {i}", shares[i]) for i in order]
-    return join_words([f"{shorten(name, 40)} ({format_share(float(s))})" for name, s in told])
+    top = [(names[i] if i < len(names) else f"feature {i}", shares[i]) for i in order]
+    return join_words([f"{shorten(name, 40)} ({format_share(float(s))})" for name, s in top])

@@ -71,8 +71,8 @@ def draw_errors(report: Training) -> PageDrawing | None:
         draw_epochs(ax, curves)
 
     last = {title: next(e for e in reversed(errors) if e) for title, errors in curves.items()}
-    told = ", ".join(f"{title} {report.tell(error)}" for title, error in last.items())
-    alt = f"Errors of {len(report.train_errors)} epochs, in the end {told}."
+    summary = ", ".join(f"{title} {report.tell(error)}" for title, error in last.items())
+    alt = f"Errors of {len(report.train_errors)} epochs, in the end {summary}."
     return PageDrawing(render_svg(draw, "epochs", alt, (6.4, 3.2)), f"{caption}.")
 
 

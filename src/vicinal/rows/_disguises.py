@@ -131,11 +131,11 @@ def _largest_of_columns(X: Any) -> FloatArray:
 
 def refuse_strange_labels(y: Any) -> None:
     """Refuse targets given as objects of which some are missing, or of kinds without an order."""
-    given = np.asarray(y)
-    if y is None or given.dtype.kind != "O" or given.ndim != 1:
+    labels = np.asarray(y)
+    if y is None or labels.dtype.kind != "O" or labels.ndim != 1:
         return  # those are told of by scikit-learn
     rows = defaultdict(list)
-    for row, value in enumerate(given):
+    for row, value in enumerate(labels):
         rows[_kind_of_label(value)].append(row)
     for missing in ("None", "NaN"):
         if missing in rows:

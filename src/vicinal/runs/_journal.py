@@ -62,8 +62,8 @@ def _line(record: Mapping[str, Any]) -> str:
 def update_latest(latest: dict[str, Record], records: Iterable[Record]) -> None:
     """Keep the last word on each key; a measurement outweighs any failure."""
     for record in records:
-        known = latest.get(record["key"])
-        if known is None or record["status"] == "ok" or known["status"] != "ok":
+        before = latest.get(record["key"])
+        if before is None or record["status"] == "ok" or before["status"] != "ok":
             latest[record["key"]] = record
 
 

@@ -322,8 +322,8 @@ def worker_environment(n_workers: int) -> dict[str, str]:
     share = max(1, count_processors() // n_workers)
     environment = dict(os.environ)
     for name in THREADS:
-        asked = environment.get(name, "")
-        environment[name] = str(min(share, int(asked)) if asked.isdigit() else share)
+        threads = environment.get(name, "")
+        environment[name] = str(min(share, int(threads)) if threads.isdigit() else share)
     return environment
 
 

@@ -104,8 +104,8 @@ def take_census(X: Any, y: Any, number: int) -> Census:
     spread = float(np.sum((values.astype(np.float64) - mean) ** 2)) if numeric else 0.0
     sums = rows.sum(axis=0, dtype=np.float64)
     scatter = feature_spread(rows) ** 2 * len(rows) if len(rows) else np.zeros_like(sums)
-    kept = slice(MOST_DISTINCT)
-    facts = (distinct[kept], counts[kept], mean, spread)
+    first = slice(MOST_DISTINCT)
+    facts = (distinct[first], counts[first], mean, spread)
     return Census((len(rows),), rows[:1], sums, scatter, *facts)
 
 

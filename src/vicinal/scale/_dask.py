@@ -84,16 +84,16 @@ def take_stock(chunks: Chunks) -> Shards:
 
     census = delayed(sums_of.take_census, pure=False)
     places = enumerate(zip(chunks.X, chunks.y, strict=True))
-    found = chunks.compute([census(X, y, number) for number, (X, y) in places])
-    kept = [i for i, part in enumerate(found) if part.n_rows]
-    if not kept:
+    counts = chunks.compute([census(X, y, number) for number, (X, y) in places])
+    filled = [i for i, part in enumerate(counts) if part.n_rows]
+    if not filled:
         raise ValueError("X has no rows (n_samples=0).")
     return Shards(
-        tuple(chunks.X[i] for i in kept),
-        tuple(chunks.y[i] for i in kept),
+        tuple(chunks.X[i] for i in filled),
+        tuple(chunks.y[i] for i in filled),
         chunks.names,
         chunks.client,
-        mergeable.merge_all([found[i] for i in kept]),
+        mergeable.merge_all([counts[i] for i in filled]),
     )
 
 
@@ -107,10 +107,10 @@ def split_collections(X: Any, y: Any, client: Any) -> Chunks:
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, got shape {X.shape}.")
         X = X.rechunk({1: -1})
-        known = not np.isnan(X.shape[0])
-        if known and not hasattr(y, "to_delayed"):
+        sized = not np.isnan(X.shape[0])
+        if sized and not hasattr(y, "to_delayed"):
             y = da.from_array(np.asarray(y), chunks=(X.chunks[0],))
-        if known and isinstance(y, da.Array) and y.shape[0] == X.shape[0]:
+        if sized and isinstance(y, da.Array) and y.shape[0] == X.shape[0]:
             y = y.rechunk({0: X.chunks[0]})
     for name, value in (("X", X), ("y", y)):
         if not hasattr(value, "to_delayed"):

@@ -124,10 +124,10 @@ def _await(future: Any) -> PartFit:
 
 def _facts(parts: Sequence[PartFit]) -> Census:
     """Return the census of all partitions that could be read."""
-    known = [part.census for part in parts if part.census is not None and part.census.n_rows]
-    if not known:
+    census_of = [part.census for part in parts if part.census is not None and part.census.n_rows]
+    if not census_of:
         raise ValueError("X has no rows (n_samples=0).")
-    census: Census = merge_all(known)
+    census: Census = merge_all(census_of)
     return census
 
 

@@ -61,8 +61,8 @@ def nearest_distributed(
         rows = read_partitions(database, "database")
         index = ExactIndex(map_rows(lambda some: plain_values(maps.database(some)), rows))
         whole = read_partitions if is_distributed(queries) else check_vectors
-        wanted = check_query_width(whole(queries, "queries"), rows)
-        return index.query(map_rows(lambda some: plain_values(maps.queries(some)), wanted), k)
+        vectors = check_query_width(whole(queries, "queries"), rows)
+        return index.query(map_rows(lambda some: plain_values(maps.queries(some)), vectors), k)
 
 
 def _import_dask() -> Any:

@@ -185,7 +185,7 @@ class QueryAdapter(AdaptedSearch):
         -------
         self
         """
-        wanted = self._wanted()
+        task = self._wanted()
         if relevance is None:
             shape = np.asarray(y).shape
             if len(shape) == 2 and shape[1] > 1:
@@ -195,14 +195,14 @@ class QueryAdapter(AdaptedSearch):
                 )
             return super().fit(X, y)
         rows = read_search_rows(
-            self, X, y, relevance, self.similarity, seed=wanted.seed, unjudged=self.unjudged
+            self, X, y, relevance, self.similarity, seed=task.seed, unjudged=self.unjudged
         )
-        self._learn_search(rows, wanted)
+        self._learn_search(rows, task)
         return self
 
     def learn(self, rows: Rows) -> Maps:
         """Return the maps learned from labelled rows, each of which looks for its class."""
-        wanted = self._wanted()
+        task = self._wanted()
         if self.maps != "query":
             raise ValueError(
                 "labelled rows are queries and documents in one: of maps only 'query' can be "
@@ -211,7 +211,7 @@ class QueryAdapter(AdaptedSearch):
         width = check_components(self.n_components, rows.X.shape[1])
         vectors = self._lengthen(rows.X.astype(np.float64, copy=False)).astype(np.float32)
         self._forget(rows.X.shape[1])
-        self._keep_adapted(adapt_to_labels(rows, vectors, wanted), [])
+        self._keep_adapted(adapt_to_labels(rows, vectors, task), [])
         if width is not None:
             self._shorten(vectors, vectors, width)
         return self.maps_

@@ -132,9 +132,9 @@ class AdapterObjective:
         if self.stand is None:
             return None
         order = np.argsort(block.queries, kind="stable")
-        asked = block.queries[order]
-        some = np.flatnonzero(np.isin(self.stand.rows, asked))
-        rows = order[np.searchsorted(asked, self.stand.rows[some])]
+        queries = block.queries[order]
+        some = np.flatnonzero(np.isin(self.stand.rows, queries))
+        rows = order[np.searchsorted(queries, self.stand.rows[some])]
         columns = np.searchsorted(block.documents, self.stand.columns[some])
         return rows, columns, self.stand.vectors[some]
 

@@ -131,8 +131,8 @@ class LabelTask:
         """Return the losses of held-out rows by the vote of their nearest neighbours."""
         train, held = self.rows[split.train], self.rows[split.held]
         held = map_queries(held, flat, self.options.offset)
-        known, wanted = self.target.take(split.train), self.target.take(split.held)
+        known, answers = self.target.take(split.train), self.target.take(split.held)
         # More neighbours than a class has rows would be strangers whatever the map.
         usual = int(np.median(np.bincount(known.codes)))
         k = min(USUAL_NEIGHBORS, max(1, usual))
-        return Score(prediction_losses(train, held, known, wanted, k))
+        return Score(prediction_losses(train, held, known, answers, k))

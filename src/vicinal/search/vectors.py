@@ -102,14 +102,14 @@ def read_pairs(place: str, queries: VectorFile, documents: VectorFile) -> Any:
         raise ValueError(f"{place} names no pair.")
     if any(len(row) not in (2, 3) for row in rows):
         raise ValueError(f"{place} must have two columns, query and document, and maybe a grade.")
-    asked = queries.rows_of([row[0] for row in rows], "query")
+    questions = queries.rows_of([row[0] for row in rows], "query")
     answers = documents.rows_of([row[1] for row in rows], "document")
     grades = np.array([_grade(row, place) for row in rows])
-    for what, numbers, count in (("query", asked, m), ("document", answers, n)):
+    for what, numbers, count in (("query", questions, m), ("document", answers, n)):
         wrong = numbers[(numbers < 0) | (numbers >= count)]
         if len(wrong):
             raise ValueError(f"{place} names {what} {wrong[0]}, but there are {count:,}.")
-    return sparse.coo_array((grades, (asked, answers)), shape=(m, n))
+    return sparse.coo_array((grades, (questions, answers)), shape=(m, n))
 
 
 def _grade(row: Sequence[Any], place: str) -> float:

@@ -47,10 +47,10 @@ class Constraints:
             Whether to cut the longer kind to the length of the other.
         random_state : int, RandomState or None
         """
-        wanted = renamed(n_constraints, "num_constraints", num_constraints, "n_constraints")
+        count = renamed(n_constraints, "num_constraints", num_constraints, "n_constraints")
         random = check_random_state(random_state)
-        a, b = self._draw(wanted, random, same=True)
-        c, d = self._draw(wanted, random, same=False)
+        a, b = self._draw(count, random, same=True)
+        c, d = self._draw(count, random, same=False)
         if same_length:
             n = min(len(a), len(c))
             a, b, c, d = a[:n], b[:n], c[:n], d[:n]
@@ -97,8 +97,8 @@ class Constraints:
             for place, row in enumerate(own):
                 b, c = np.meshgrid(own[near[place]], other[far[place]], indexing="ij")
                 triplets.append(np.column_stack([np.full(b.size, row), b.ravel(), c.ravel()]))
-        found = np.concatenate(triplets) if triplets else np.empty((0, 3), int)
-        return self.known_label_idx[found]
+        rows = np.concatenate(triplets) if triplets else np.empty((0, 3), int)
+        return self.known_label_idx[rows]
 
     def _enough(self, wanted: int, there: int, label: Any, kind: str) -> int:
         if wanted > there:

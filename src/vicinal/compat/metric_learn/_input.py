@@ -93,9 +93,9 @@ def read_points(
     """
     preprocessor = _preprocessor_of(estimator, reset)
     if preprocessor is not None:
-        given = np.asarray(X)
-        if given.ndim == 1:
-            X = apply_preprocessor(preprocessor, given)
+        points = np.asarray(X)
+        if points.ndim == 1:
+            X = apply_preprocessor(preprocessor, points)
     refuse_disguises(X, y)
     if numeric and np.asarray(y).dtype.kind in "mM":
         raise ValueError("y holds dates or durations; turn them into numbers first.")
@@ -131,19 +131,19 @@ def read_tuples(
     what = _WORDS.get(size or 0, "tuples")
     refuse_masked(tuples, what)
     preprocessor = _preprocessor_of(estimator, reset)
-    given = np.asarray(tuples) if not hasattr(tuples, "toarray") else tuples
-    if preprocessor is not None and given.ndim == 2:
-        columns = [apply_preprocessor(preprocessor, given[:, t]) for t in range(given.shape[1])]
-        given = np.stack(columns, axis=1)
-    if given.ndim != 3:
+    values = np.asarray(tuples) if not hasattr(tuples, "toarray") else tuples
+    if preprocessor is not None and values.ndim == 2:
+        columns = [apply_preprocessor(preprocessor, values[:, t]) for t in range(values.shape[1])]
+        values = np.stack(columns, axis=1)
+    if values.ndim != 3:
         hint = "" if preprocessor is not None else " or set a preprocessor to give indices instead"
         raise ValueError(
             f"{what} have three axes (which, point, feature), and these are of shape "
-            f"{given.shape}{hint}."
+            f"{values.shape}{hint}."
         )
-    refuse_disguises(given)
+    refuse_disguises(values)
     checked: FloatArray = check_array(
-        given, dtype=[np.float64, np.float32], allow_nd=True, input_name=what,
+        values, dtype=[np.float64, np.float32], allow_nd=True, input_name=what,
         estimator=type(estimator).__name__,
     )  # fmt: skip
     if size is not None and checked.shape[1] != size:

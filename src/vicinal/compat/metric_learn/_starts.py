@@ -47,10 +47,10 @@ def initial_map(
     d = X.shape[1]
     if not isinstance(init, str):
         return _given_map(init, d, n_components)
-    known = INITS if classes else tuple(name for name in INITS if name != "lda")
-    if init not in known:
+    names = INITS if classes else tuple(name for name in INITS if name != "lda")
+    if init not in names:
         raise ValueError(
-            f"init={init!r} is unknown; use {', '.join(map(repr, known))} or a map of shape "
+            f"init={init!r} is unknown; use {', '.join(map(repr, names))} or a map of shape "
             "(n_components, n_features)."
         )
     if init == "auto":

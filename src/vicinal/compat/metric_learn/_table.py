@@ -112,11 +112,11 @@ def from_table(learner: Learner) -> Learner:
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         try:
-            given = signature.bind(*args, **kwargs)
+            arguments = signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{name}.__init__() {error}") from None
-        given.apply_defaults()
-        values = given.arguments
+        arguments.apply_defaults()
+        values = arguments.arguments
         for old in (each for each, value in defaults.items() if value is OLD):
             new = RENAMED[old]
             values[new] = renamed(values[new], old, values[old], new)

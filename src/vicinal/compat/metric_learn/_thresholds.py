@@ -61,9 +61,9 @@ def _values(
     if strategy == "f_beta":
         total = (1 + beta**2) * hits + wrong + beta**2 * (n_alike - hits)
         return np.divide((1 + beta**2) * hits, total, out=np.zeros(len(hits)), where=total > 0)
-    found = hits / max(1, n_alike)
+    positive = hits / max(1, n_alike)
     left = 1 - wrong / max(1, n_other)
-    wanted, kept = (found, left) if strategy == "max_tpr" else (left, found)
+    rate, bound = (positive, left) if strategy == "max_tpr" else (left, positive)
     # Of thresholds with equal rates the one with the larger other rate.
-    values: FloatArray = np.where(kept >= float(min_rate or 0.0), wanted + 1e-9 * kept, -1.0)
+    values: FloatArray = np.where(bound >= float(min_rate or 0.0), rate + 1e-9 * bound, -1.0)
     return values

@@ -50,10 +50,10 @@ def _declared(lines: list[str], path: Path) -> tuple[dict[str, str], list[str]]:
     """Return the columns with their kinds, and the lines after @data."""
     kinds: dict[str, str] = {}
     for number, line in enumerate(lines):
-        found = _ATTRIBUTE.match(line.strip())
-        if found:
-            name = found["name"].strip("'\"").replace("\\", "")
-            kinds[name] = found["kind"].strip()
+        match = _ATTRIBUTE.match(line.strip())
+        if match:
+            name = match["name"].strip("'\"").replace("\\", "")
+            kinds[name] = match["kind"].strip()
         elif line.strip().lower() == "@data":
             rest = lines[number + 1 :]
             return kinds, [row for row in rest if row.strip() and not row.startswith("%")]

@@ -50,8 +50,8 @@ def _batch_size(description: bytes, body: memoryview) -> int:
 def _size(body: memoryview, start: int, length: int, packed: bool) -> int:
     if not packed or not length:
         return length
-    told = int(struct.unpack_from("<q", body, start)[0])
-    return length - 8 if told == -1 else max(told, 0)
+    size = int(struct.unpack_from("<q", body, start)[0])
+    return length - 8 if size == -1 else max(size, 0)
 
 
 class _Table:

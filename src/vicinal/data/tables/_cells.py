@@ -24,8 +24,8 @@ def as_texts(column: pd.Series) -> AnyArray:
 
 def without_words(texts: AnyArray) -> AnyArray:
     """Return texts with None for the words that stand for no number."""
-    kept = [None if t is None or t.lower() in NO_NUMBER else t for t in texts]
-    return np.array(kept, dtype=object)
+    cells = [None if t is None or t.lower() in NO_NUMBER else t for t in texts]
+    return np.array(cells, dtype=object)
 
 
 def days_of(column: pd.Series) -> FloatArray:

@@ -92,8 +92,8 @@ def recognise_columns(
     notes: list[str] = []
     columns = []
     for name, each in looked_at.items():
-        kept = keep == ALL or name in keep
-        columns.append(_flag_missing(each.decide(name, agreed, kept), each.missing, len(frame)))
+        stays = keep == ALL or name in keep
+        columns.append(_flag_missing(each.decide(name, agreed, stays), each.missing, len(frame)))
         notes += _doubts(columns[-1], each)
     return Reading(tuple(columns), tuple(notes))
 
@@ -131,10 +131,10 @@ def _look_at(column: pd.Series) -> _Look:
         whole = kind in "iu" or is_whole(values)
         if kind in "iu" and values.min() >= 19000101 and values.max() <= 20991231:
             return _look_at_texts(as_texts(column))
-        found = frozenset() if whole else frozenset(".")
+        marks = frozenset() if whole else frozenset(".")
         missing = int(np.isnan(values).sum())
         return _Look(
-            lambda name, _, kept: number_column(name, column, values, kept), missing, found
+            lambda name, _, kept: number_column(name, column, values, kept), missing, marks
         )
     if kind == "c":
         return _Look(lambda name, *_: Column(name, "unusable", "holds complex numbers"))
@@ -181,14 +181,14 @@ def _look_at_texts(texts: AnyArray) -> _Look:
         days = parse_dates(texts, order)
         return _Look(lambda name, _, kept: _date_column(name, days, order, kept), missing)
     tried = read_number_texts(candidates[:N_TRIED])
-    found = tried if len(candidates) <= N_TRIED else read_number_texts(candidates)
-    if found.fitting and not found.wrong:
-        decimals = found.decimals
+    numbers = tried if len(candidates) <= N_TRIED else read_number_texts(candidates)
+    if numbers.fitting and not numbers.wrong:
+        decimals = numbers.decimals
         return _Look(
-            lambda name, mark, kept: _written_numbers(name, texts, found.choose(mark), kept),
+            lambda name, mark, kept: _written_numbers(name, texts, numbers.choose(mark), kept),
             missing,
             decimals if len(decimals) == 1 else frozenset(),
-            found,
+            numbers,
             candidates[0],
         )
     if (tried.wrong or tried.why) and (orders := date_orders(candidates)):
@@ -197,10 +197,12 @@ def _look_at_texts(texts: AnyArray) -> _Look:
         return _Look(decide, missing, orders=orders)
     if all(date_orders([candidate]) for candidate in candidates):
         return _look_at_categories(texts, unless="holds dates written in several ways")
-    n_numbers = len(candidates) - len(found.wrong)
-    if found.why or (n_numbers > len(candidates) / 2 and len(candidates) > FEW_ROWS):
-        why = _describe_strays(found, texts)
-        few = () if found.why or len(found.wrong) > MOST_STRAYS else tuple(sorted(found.wrong))
+    n_numbers = len(candidates) - len(numbers.wrong)
+    if numbers.why or (n_numbers > len(candidates) / 2 and len(candidates) > FEW_ROWS):
+        why = _describe_strays(numbers, texts)
+        few = (
+            () if numbers.why or len(numbers.wrong) > MOST_STRAYS else tuple(sorted(numbers.wrong))
+        )
         return _Look(lambda name, *_: Column(name, "unusable", why, strays=few))
     return _look_at_categories(texts)
 
@@ -235,23 +237,23 @@ def number_column(
     name: str, column: pd.Series | None, values: FloatArray, kept: bool, **more: Any
 ) -> Column:
     """Return a column of numbers, or why it is none: empty, constant, identifier, too large."""
-    known = values[~np.isnan(values)]
-    if len(known) == 0:
+    present = values[~np.isnan(values)]
+    if len(present) == 0:
         return Column(name, "empty", "holds no value at all")
-    if not np.isfinite(known).all():
+    if not np.isfinite(present).all():
         row = int(np.flatnonzero(np.isinf(values))[0])
         why = f"holds infinite values (first in row {row}, {FROM_0}: {values[row]})"
         return Column(name, "unusable", why)
-    whole = is_whole(known)
-    if whole and np.abs(known).max() >= MAX_WHOLE and (largest := _largest(column)) > MAX_WHOLE:
+    whole = is_whole(present)
+    if whole and np.abs(present).max() >= MAX_WHOLE and (largest := _largest(column)) > MAX_WHOLE:
         why = f"holds whole numbers beyond 2^53 (such as {largest}), which floats cannot tell apart"
         return Column(name, "unusable", why) if kept else Column(name, "identifier", why)
     number = Column(name, "number", **more)
     if kept:
         return number
-    if known.min() == known.max():
-        return replace(number, kind="constant", why=f"is {known[0]:g} in every row")
-    why = _identifies(name, known) if whole and len(known) == len(values) else ""
+    if present.min() == present.max():
+        return replace(number, kind="constant", why=f"is {present[0]:g} in every row")
+    why = _identifies(name, present) if whole and len(present) == len(values) else ""
     return replace(number, kind="identifier", why=why) if why else number
 
 
@@ -265,8 +267,8 @@ def _largest(column: pd.Series | None) -> int:
 
 def is_whole(values: FloatArray) -> bool:
     """Say whether all values but NaN are whole numbers."""
-    known = values[~np.isnan(values)]
-    return bool(np.all(np.isfinite(known)) and np.all(known == np.floor(known)))
+    present = values[~np.isnan(values)]
+    return bool(np.all(np.isfinite(present)) and np.all(present == np.floor(present)))
 
 
 def _identifies(name: str, values: FloatArray) -> str:
@@ -298,14 +300,14 @@ def _written_numbers(name: str, texts: AnyArray, convention: Convention, kept: b
 
 
 def _date_column(name: str, days: FloatArray, order: str, kept: bool) -> Column:
-    known = days[~np.isnan(days)]
-    if len(known) == 0:
+    present = days[~np.isnan(days)]
+    if len(present) == 0:
         return Column(name, "empty", "holds no value at all")
-    if known.min() == known.max() and not kept:
+    if present.min() == present.max() and not kept:
         return Column(name, "constant", "holds one date or time", order=order)
     if order == CLOCK:
         return Column(name, "hours", order=order)
-    parts = tuple(part for part, values in date_parts(known).items() if np.ptp(values) > 0)
+    parts = tuple(part for part, values in date_parts(present).items() if np.ptp(values) > 0)
     assert set(parts) <= set(PARTS)
     if order in MONTHS:
         parts = tuple(part for part in parts if part == "month")  # no day, so no weekday

@@ -73,29 +73,29 @@ def parse_dates(texts: AnyArray, order: str) -> FloatArray:
 
 def look_like_months(values: FloatArray) -> bool:
     """Say whether all numbers may be months and years, 3.2021: of others, one in fifty ends so."""
-    known = values[~np.isnan(values)]
-    if not len(known) or known.min() < 1 or known.max() >= 13:
+    present = values[~np.isnan(values)]
+    if not len(present) or present.min() < 1 or present.max() >= 13:
         return False
-    years = (known - np.floor(known)) * 1e4
+    years = (present - np.floor(present)) * 1e4
     whole = np.abs(years - np.round(years)) < 1e-6
     return bool(np.all(whole & (years > 1899.5) & (years < 2099.5)))
 
 
 def date_parts(days: FloatArray) -> dict[str, FloatArray]:
     """Return month (1 to 12), weekday (1, Monday, to 7) and hour of days since 1970."""
-    known = ~np.isnan(days)
-    whole = np.floor(np.where(known, days, 0.0))
+    present = ~np.isnan(days)
+    whole = np.floor(np.where(present, days, 0.0))
     months = whole.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12 + 1
     weekdays = (whole.astype(np.int64) + 3) % 7 + 1  # 1970 began on a Thursday
     parts = {"month": months, "weekday": weekdays, "hour": (days - whole) * 24}
-    return {name: np.where(known, values, np.nan) for name, values in parts.items()}
+    return {name: np.where(present, values, np.nan) for name, values in parts.items()}
 
 
 def _parse(text: str, order: str) -> float:
-    found = _PATTERNS[order].fullmatch(text.strip())
-    if found is None:
+    match = _PATTERNS[order].fullmatch(text.strip())
+    if match is None:
         return np.nan
-    groups = found.groupdict()
+    groups = match.groupdict()
     hours = _hours(groups)
     if order == CLOCK:
         return hours

@@ -4,7 +4,9 @@
     in the order of a date             dates that never turn back, and targets     follow time
                                        that follow one another
     several of one subject, user, ...  a column called so whose values come        keep each
-                                       again, and rows alike within them           together
+                                       again, and rows alike within them, or       together
+                                       any whose rows lie side by side and have
+                                       one answer
     copies                             a tenth of all rows, where columns          keep copies
                                        shuffled one by one hold none               together
 
@@ -34,6 +36,7 @@ BEYOND_CHANCE = 3.09
 MANY_COPIES = 0.1
 N_SHUFFLES = 50
 MOST_LOOKED_AT = 2000
+MOST_SEARCHED = 20_000
 _SUBJECTS = (
     "subject|patient|proband|participant|person|respondent|user|customer|client|member|household"
     "|family|animal|speaker|singer|author|student|pupil|player|driver|device|machine|session"
@@ -130,18 +133,21 @@ def serial_dependence(targets: FloatArray, days: FloatArray) -> float:
 def find_groups(columns: list[Column], frame: pd.DataFrame, rows: Evidence) -> Dependence | None:
     """Return the groups that a column of subjects makes, or a line on one that may."""
     weak: list[str] = []
-    for column, codes in _repeated(columns, frame, rows):
+    for column, codes, values in _repeated(columns, frame, rows):
         named = _SUBJECT.fullmatch(column.name)
         others = rows.without(column.name)
         answers = likeness(rows.targets, codes) > BEYOND_CHANCE
-        if named and (answers or likeness(others, codes) > BEYOND_CHANCE):
+        apart = answers and not named and tell_apart(others, codes, values)
+        if (named and (answers or likeness(others, codes) > BEYOND_CHANCE)) or (
+            apart and one_answer_each(rows.targets, codes)
+        ):
             line = (
                 f"rows of one {column.name!r} are alike and stay together (groups="
                 f"{column.name!r}), so that errors are those on new ones; where new rows are of "
                 f"the same {codes.max() + 1:,}, make it a feature (keep={column.name!r})"
             )
             return Dependence("grouped", codes, column=column.name, notes=(line,))
-        if named or (answers and _tell_apart(others, codes)):
+        if named or apart:
             weak.append(column.name)
     lines = [
         f"each {name!r} has several rows: if new rows will be of others, keep them together "
@@ -153,22 +159,39 @@ def find_groups(columns: list[Column], frame: pd.DataFrame, rows: Evidence) -> D
 
 def _repeated(
     columns: list[Column], frame: pd.DataFrame, rows: Evidence
-) -> Iterator[tuple[Column, IntArray]]:
-    """Yield columns of names or codes of which each value has two rows or more on average."""
+) -> Iterator[tuple[Column, IntArray, FloatArray | None]]:
+    """Yield columns of names or codes of which each value has two rows or more on average.
+
+    With each the group of every row, and its numbers, where it holds numbers. Whole numbers that
+    nothing calls a subject are codes only where near rows share them.
+    """
     from vicinal.data.tables._roles import group_codes
 
+    pairs: tuple[IntArray, IntArray] | None = None
     for column in columns:
         named = bool(_SUBJECT.fullmatch(column.name))
+        values: FloatArray | None = None
         if column.kind == "number":
             values = rows.X[:, np.flatnonzero(rows.owners == column.name)[0]]
-            if column.convention.describe() or not named or not is_whole(values):
+            if column.convention.describe() or not is_whole(values):
                 continue
         elif column.kind not in ("category", "text"):
             continue
         codes = group_codes(frame[column.name])
         n_groups = int(codes.max()) + 1
-        if (3 if named else FEW_ROWS) <= n_groups <= len(codes) / 2:
-            yield column, codes
+        if not (3 if named else FEW_ROWS) <= n_groups <= len(codes) / 2:
+            continue
+        if values is not None and not named:
+            pairs = near_pairs(rows.without("")) if pairs is None else pairs
+            if not _share(codes, *pairs):  # and less so without the column itself
+                continue
+        yield column, codes, values
+
+
+def one_answer_each(targets: FloatArray, codes: IntArray) -> bool:
+    """Say whether all rows of a group have the same target."""
+    first = np.unique(codes, return_index=True)[1]
+    return bool(np.array_equal(targets, targets[first[codes]]))
 
 
 def likeness(values: FloatArray, codes: IntArray) -> float:
@@ -196,16 +219,45 @@ def likeness(values: FloatArray, codes: IntArray) -> float:
     return (between[0] - float(chance.mean())) / spread if spread else 0.0
 
 
-def _tell_apart(values: FloatArray, codes: IntArray) -> bool:
-    """Say whether a row's nearest other row is of its own group more often than not."""
+def tell_apart(X: FloatArray, codes: IntArray, numbers: FloatArray | None) -> bool:
+    """Say whether a row's nearest other row is of its own group, in most groups.
+
+    Where groups are numbers, these must name them: not be a quantity that X tells.
+    """
+    if X.shape[1] == 0:
+        return False
+    pairs = near_pairs(X)
+    return _share(codes, *pairs) and (numbers is None or numbers_name(numbers, *pairs))
+
+
+def near_pairs(values: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return some rows and the nearest other row of each, among many where there are more."""
     from sklearn.neighbors import NearestNeighbors
 
-    if values.shape[1] == 0:
-        return False
-    some = np.random.default_rng(0).permutation(len(codes))[:MOST_LOOKED_AT]
-    search = NearestNeighbors(n_neighbors=2, algorithm="brute").fit(values[some])
-    near = search.kneighbors(values[some], return_distance=False)[:, 1]
-    return bool(np.mean(codes[some][near] == codes[some]) > 0.5)
+    order = np.random.default_rng(0).permutation(len(values))
+    some, many = order[:MOST_LOOKED_AT], order[:MOST_SEARCHED]
+    search = NearestNeighbors(n_neighbors=2, algorithm="brute").fit(values[many])
+    near = many[search.kneighbors(values[some], return_distance=False)]
+    return some, np.where(near[:, 0] == some, near[:, 1], near[:, 0])
+
+
+def _share(codes: IntArray, rows: IntArray, near: IntArray) -> bool:
+    """Say whether near rows share their group more often than not, each group counting alike."""
+    own, (_, groups) = codes[near] == codes[rows], np.unique(codes[rows], return_inverse=True)
+    return bool(np.mean(np.bincount(groups, own) / np.bincount(groups)) > 0.5)
+
+
+def numbers_name(values: FloatArray, rows: IntArray, near: IntArray) -> bool:
+    """Say whether numbers only name groups: those of near rows of two groups are not near.
+
+    A quantity that others tell is shared by near rows, too, but where it differs it differs little.
+    """
+    centred = values - np.nanmean(values)
+    a, b = centred[rows], centred[near]
+    differ = np.abs(a - b) > 0  # not where one is missing
+    a, b = a[differ], b[differ]
+    size = float(np.sqrt(np.sum(a**2) * np.sum(b**2)))
+    return size == 0 or float(a @ b) / size * len(a) ** 0.5 <= BEYOND_CHANCE
 
 
 # Copies ---------------------------------------------------------------------------------------

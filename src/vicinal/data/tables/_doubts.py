@@ -109,6 +109,13 @@ def _doubt_target(
             f"most classes of {target!r} have two rows, so that at most one neighbour can be of "
             "the right class: ask one (k='1')"
         )
+    elif pairs := [name for name, count in zip(classes, counts, strict=True) if count == 2]:
+        several = len(pairs) > 1
+        yield (
+            f"{len(pairs)} class{'es' * several} of {target!r} ({quoted(pairs, MOST_NAMED)}) "
+            f"{'have' if several else 'has'} two rows: more than one neighbour can only outvote "
+            f"{'them' if several else 'it'}, so ask one, too (k='1,3')"
+        )
     alone = [name for name, count in zip(classes, counts, strict=True) if count == 1]
     if alone:
         several = len(alone) > 1
@@ -133,11 +140,11 @@ def _doubt_numbers(numbers: Sequence[tuple[Column, FloatArray]]) -> Iterator[str
     copies: list[str] = []
     first: dict[int, str] = {}
     for column, values in numbers:
-        name, known = column.name, np.unique(values[~np.isnan(values)])
+        name, present = column.name, np.unique(values[~np.isnan(values)])
         plain = not column.convention.unit  # what has a unit is a quantity
-        if plain and len(known) == len(values) > FEW_ROWS and is_whole(known):
+        if plain and len(present) == len(values) > FEW_ROWS and is_whole(present):
             unique.append(name)
-        for code in _codes_for_missing(known):
+        for code in _codes_for_missing(present):
             n = int(np.sum(values == code))
             yield (
                 f"{name!r} is {code:g} in {n:,} row{'s' * (n > 1)}, far from all its other values: "

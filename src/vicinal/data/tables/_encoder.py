@@ -151,10 +151,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "record_" not in state and "categories_" in state:  # a file of before the record
-            known = state.pop("categories_")
+            categories = state.pop("categories_")
             state["record_"] = [
-                Column(n, "category", categories=tuple(known[n])).to_dict()
-                if n in known
+                Column(n, "category", categories=tuple(categories[n])).to_dict()
+                if n in categories
                 else Column(n, "number").to_dict()
                 for n in state["columns_"]
             ]
@@ -199,8 +199,8 @@ def as_frame(X: Any, columns: list[str] | None = None) -> pd.DataFrame:
         return frame
     X = np.asarray(X)
     if X.ndim != 2 or (columns is not None and X.shape[1] != len(columns)):
-        wanted = "columns" if columns is None else str(len(columns))
-        raise ValueError(f"X must be a frame or have shape (n, {wanted}), got {X.shape}.")
+        width = "columns" if columns is None else str(len(columns))
+        raise ValueError(f"X must be a frame or have shape (n, {width}), got {X.shape}.")
     return pd.DataFrame(X, columns=columns or [f"x{number}" for number in range(X.shape[1])])
 
 
@@ -283,9 +283,9 @@ def _as_numbers(cells: pd.Series, column: Column) -> FloatArray:
     values = parse_numbers(texts, column.convention)
     wrong = np.isnan(values) & np.array([text is not None for text in texts])
     if wrong.any():
-        found = read_number_texts([text for text in set(texts) if text is not None])
-        if found.fitting and not found.wrong and found.unit in ("", column.convention.unit):
-            return parse_numbers(texts, found.choose(column.convention.decimal))
+        numbers = read_number_texts([text for text in set(texts) if text is not None])
+        if numbers.fitting and not numbers.wrong and numbers.unit in ("", column.convention.unit):
+            return parse_numbers(texts, numbers.choose(column.convention.decimal))
     _refuse_others(texts, values, column, "numbers")
     return values
 
@@ -313,8 +313,8 @@ def _indicators(texts: AnyArray, column: Column) -> FloatArray:
     if len(unseen):
         codes[unseen] = n_own if column.rare else -1
         new = sorted({texts[row] for row in unseen})
-        known = quoted(column.categories, 5)
-        taken = "one of its rare values" if column.rare else f"none of {known}"
+        names = quoted(column.categories, 5)
+        taken = "one of its rare values" if column.rare else f"none of {names}"
         warnings.warn(
             f"Column {column.name!r} holds {quoted(new, 5)} in {len(unseen):,} "
             f"row{'s' * (len(unseen) > 1)}, which no training row does: taken as {taken}.",

@@ -53,11 +53,11 @@ def name_columns(rows: Sequence[Line], comment: Sequence[str], path: Path) -> He
         return _distinct([name.strip().strip('"') for name in comment], 0)
     if _is_header(first.fields, values) is False:
         names = [f"x{number}" for number in range(len(first.fields))]
-        found = (
+        note = (
             "the first line holds values like the others, so the file has no header and its "
             f"columns are called x0 to x{len(names) - 1}"
         )
-        return Header(names, 0, (found,))
+        return Header(names, 0, (note,))
     names = [name.strip() for name in first.fields]
     if below:
         if all(len(row) == len(names) + 1 and not row[-1].strip() for row in values):
@@ -111,8 +111,8 @@ def _distinct(names: list[str], n_lines: int) -> Header:
     if not several:
         return Header(distinct, n_lines)
     second = f"{several[0]}.2"
-    found = f"several columns are called {quoted(several)}; the second is called {second!r} here"
-    return Header(distinct, n_lines, (found,))
+    note = f"several columns are called {quoted(several)}; the second is called {second!r} here"
+    return Header(distinct, n_lines, (note,))
 
 
 def drop_unnamed(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -120,8 +120,8 @@ def drop_unnamed(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     unnamed = [name for name in frame.columns if re.fullmatch(rf"{_UNNAMED}\d+", name)]
     no_value = frame[unnamed].isna().all()
     empty, rest = ([name for name in unnamed if no_value[name] == each] for each in (True, False))
-    found = (f"columns without a name are called {quoted(rest)}",) if rest else ()
-    return (frame.drop(columns=empty) if empty else frame), found
+    notes = (f"columns without a name are called {quoted(rest)}",) if rest else ()
+    return (frame.drop(columns=empty) if empty else frame), notes
 
 
 def _check_first_row(names: list[str], row: Line, path: Path) -> None:

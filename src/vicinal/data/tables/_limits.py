@@ -24,13 +24,13 @@ class TooLargeError(ValueError):
 
 def unpacked_limit(path: Path) -> int:
     """Return the most bytes that the table in a file may take unpacked."""
-    told = os.environ.get(VARIABLE, "").strip()
-    if not told:
+    text = os.environ.get(VARIABLE, "").strip()
+    if not text:
         return max(_USUAL, _TIMES * path.stat().st_size)
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]b)?", told.lower())
-    if found is None:
-        raise ValueError(f"{VARIABLE} must be a size such as 500MB or 4GB, got {told!r}.")
-    return int(float(found[1]) * _UNITS[found[2] or ""])
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]b)?", text.lower())
+    if match is None:
+        raise ValueError(f"{VARIABLE} must be a size such as 500MB or 4GB, got {text!r}.")
+    return int(float(match[1]) * _UNITS[match[2] or ""])
 
 
 def refuse_beyond(size: int, limit: int, path: Path) -> None:

@@ -85,17 +85,17 @@ def take_apart(text: str) -> Written | None:
     text = text.strip().replace("\u2212", "-").replace("’", "'")
     if _INFINITE.fullmatch(text):
         return Written(text[0] if text[0] == "-" else "", "inf", "", "")
-    found = _CELL.fullmatch(text)
-    if found is None or bool(found["open"]) != bool(found["close"]):
+    match = _CELL.fullmatch(text)
+    if match is None or bool(match["open"]) != bool(match["close"]):
         return None
-    if (found["sign"] and found["inner"]) or (found["before"] and found["after"]):
+    if (match["sign"] and match["inner"]) or (match["before"] and match["after"]):
         return None
-    minus = (found["sign"] or found["inner"]) == "-" or found["open"]
-    body = re.sub(f"[{_SPACES}]", " ", found["body"].strip())
-    unit = found["before"] or found["after"] or ""
+    minus = (match["sign"] or match["inner"]) == "-" or match["open"]
+    body = re.sub(f"[{_SPACES}]", " ", match["body"].strip())
+    unit = match["before"] or match["after"] or ""
     if _HIDDEN.fullmatch(unit):
         return None
-    return Written("-" if minus else "", body, found["power"] or "", unit)
+    return Written("-" if minus else "", body, match["power"] or "", unit)
 
 
 def looks_like_number(text: str) -> bool:

@@ -102,8 +102,8 @@ class Reading:
 
     def of(self, names: Collection[str]) -> Reading:
         """Return the record of some columns, in the table's order."""
-        wanted = set(names)
-        return replace(self, columns=tuple(c for c in self.columns if c.name in wanted))
+        some = set(names)
+        return replace(self, columns=tuple(c for c in self.columns if c.name in some))
 
 
 class UnusableColumns(TableError):

@@ -115,17 +115,17 @@ def take_parts(
         column = plain_target(frame[target], reading[target])
         unit = reading[target].convention.unit
     taken = {target, *roles.drop, roles.id, roles.groups, roles.weights}
-    wanted = [n for n in names if n not in taken and (not roles.features or n in roles.features)]
+    columns = [n for n in names if n not in taken and (not roles.features or n in roles.features)]
     return TableParts(
-        frame[wanted],
-        replace(reading.of(wanted), notes=_notes_on(reading, [*wanted, target])),
+        frame[columns],
+        replace(reading.of(columns), notes=_notes_on(reading, [*columns, target])),
         column,
         unit,
         None if roles.id is None else _names(frame[roles.id]),
         None if roles.groups is None else group_codes(frame[roles.groups]),
         None if roles.weights is None else _weights(frame[roles.weights], roles.weights),
         (*table.notes, *total),
-        frozenset(wanted if table.is_array else (*roles.keep, *roles.features, *roles.categories)),
+        frozenset(columns if table.is_array else (*roles.keep, *roles.features, *roles.categories)),
         copies,
     )
 

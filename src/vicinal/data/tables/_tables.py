@@ -123,9 +123,9 @@ def require_target(
         return "y"
     table = read_raw(path, sheet=sheet, n_rows=HEAD)
     names = [str(name) for name in table.frame.columns]
-    found = "".join(f" ({note}.)" for note in table.notes)
+    notes = "".join(f" ({note}.)" for note in table.notes)
     raise ValueError(
-        f"{path}: say which column to predict (target); the columns are {quoted(names, 30)}.{found}"
+        f"{path}: say which column to predict (target); the columns are {quoted(names, 30)}.{notes}"
     )
 
 
@@ -142,8 +142,8 @@ def imputer_for(dataset: Dataset) -> Imputer | None:
 
 def deviations_for(dataset: Dataset) -> FloatArray | None:
     """Return the deviations of features that do not depend on the rows, None where all do."""
-    given = dataset.extras.get(DEVIATIONS)
-    return None if given is None or np.isnan(given).all() else np.ravel(given)
+    deviations = dataset.extras.get(DEVIATIONS)
+    return None if deviations is None or np.isnan(deviations).all() else np.ravel(deviations)
 
 
 def dataset_frame(dataset: Dataset) -> tuple[pd.DataFrame, pd.Series]:
@@ -175,7 +175,7 @@ def encode_parts(parts: TableParts, task: Task | None, *, impute: bool) -> Encod
     A column that turns out to say which rows belong together is no feature, unless asked for.
     """
     assert parts.target is not None
-    asked = task is not None or bool(parts.unit)
+    settled = task is not None or bool(parts.unit)
     task = task or ("regression" if parts.unit else None)  # what has a unit is a quantity
     task, y, classes = encode_target(parts.target, task)
     encoder = TableEncoder(keep_missing=impute).fit(parts.features, reading=parts.reading)
@@ -187,7 +187,7 @@ def encode_parts(parts: TableParts, task: Task | None, *, impute: bool) -> Encod
         encoder = TableEncoder(keep_missing=impute).fit(parts.features, reading=parts.reading)
         X = encoder.transform(parts.features)
     used = [column for column in parts.reading.columns if column.used]
-    doubts = list_doubts(X, y, used, classes, target, asked)
+    doubts = list_doubts(X, y, used, classes, target, settled)
     notes = (*parts.notes, *describe_reading(parts.reading), *dependence.notes, *doubts)
     return EncodedTable(task, X, y, classes, encoder, dependence, notes)
 
@@ -205,10 +205,10 @@ def find_dependence(
     rows = Evidence(X, np.array(encoder.feature_columns), standardise(y, n_classes))
     free = [c for c in parts.reading.columns if c.used and c.name not in parts.kept]
     looks = [look(free, parts.features, rows) for look in (find_time, find_groups)]
-    found = [each for each in (*looks, find_copies(X, y)) if each is not None]
-    chosen = next((each for each in found if each.protocol != "kfold"), Dependence())
-    times = next((each.times for each in found if each.times is not None), None)
-    weak = [line for each in found if each.protocol == "kfold" for line in each.notes]
+    dependences = [each for each in (*looks, find_copies(X, y)) if each is not None]
+    chosen = next((each for each in dependences if each.protocol != "kfold"), Dependence())
+    times = next((each.times for each in dependences if each.times is not None), None)
+    weak = [line for each in dependences if each.protocol == "kfold" for line in each.notes]
     return replace(chosen, times=times, notes=(*chosen.notes, *weak))
 
 

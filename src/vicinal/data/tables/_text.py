@@ -221,8 +221,8 @@ def _without_empty_end(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ..
     n_empty = int(filled.argmax()) if filled.any() else 0
     if not n_empty:
         return frame, ()
-    found = f"passed over {n_empty:,} empty row{'s' * (n_empty > 1)} at the end"
-    return frame.iloc[: len(frame) - n_empty], (found,)
+    note = f"passed over {n_empty:,} empty row{'s' * (n_empty > 1)} at the end"
+    return frame.iloc[: len(frame) - n_empty], (note,)
 
 
 def _exact_floats() -> dict[str, Any]:
@@ -266,8 +266,8 @@ def _check_row_lengths(
 def _complaint(error: Exception) -> str:
     long_row = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
     if long_row:
-        expected, line, found = (int(number) for number in long_row.groups())
-        return describe_ragged(Line(line, [""] * found), expected)
+        expected, line, n_cells = (int(number) for number in long_row.groups())
+        return describe_ragged(Line(line, [""] * n_cells), expected)
     if "EOF inside string" in str(error):
         return OPEN_QUOTE
     return f"not a CSV table ({str(error).strip()})."

@@ -50,8 +50,8 @@ def read_workbook(path: Path, sheet: str | None = None) -> RawTable:
     table = _as_table(sheets[title], path)
     if len(filled) == 1 or sheet is not None:
         return table
-    found = f"of the sheets {quoted(filled)}, {title!r} was read; another is read by name (sheet)"
-    return RawTable(table.frame, (found, *table.notes))
+    note = f"of the sheets {quoted(filled)}, {title!r} was read; another is read by name (sheet)"
+    return RawTable(table.frame, (note, *table.notes))
 
 
 def _choose_sheet(

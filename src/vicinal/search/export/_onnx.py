@@ -101,7 +101,7 @@ def _map(graph: _Graph, layout: Layout) -> None:
 
 def _rank(graph: _Graph, layout: Layout) -> None:
     """Score documents so that scores descend as the distance rises."""
-    asked, shift = "mapped", np.zeros(len(layout.vectors), np.float32)  # type: ignore[arg-type]
+    queries, shift = "mapped", np.zeros(len(layout.vectors), np.float32)  # type: ignore[arg-type]
     if layout.similarity == "hamming":
         # Bits as −1 and 1: an inner product is what agrees less what differs.
         bits = np.unpackbits(layout.vectors, axis=1)  # type: ignore[arg-type]
@@ -110,7 +110,7 @@ def _rank(graph: _Graph, layout: Layout) -> None:
             graph.hold(name, np.array(value, np.float32))
         graph.node("Greater", ["mapped", "zero"], "is positive")
         graph.node("Where", ["is positive", "one", "minus one"], "bits")
-        asked = "bits"
+        queries = "bits"
     else:
         vectors = np.asarray(layout.vectors, np.float32)
         if layout.similarity == "euclidean":
@@ -118,7 +118,7 @@ def _rank(graph: _Graph, layout: Layout) -> None:
             vectors, shift = 2 * vectors, -squared.astype(np.float32)
     graph.hold("documents", vectors)
     graph.hold("shift", shift)
-    graph.node("Gemm", [asked, "documents", "shift"], "scores", transB=1)
+    graph.node("Gemm", [queries, "documents", "shift"], "scores", transB=1)
 
 
 def _vote(graph: _Graph, votes: Votes, n: int) -> None:

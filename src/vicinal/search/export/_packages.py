@@ -38,9 +38,9 @@ def import_store(name: str) -> ModuleType:
         return loaded
     numbers = tuple(int(part) for part in installed.split(".")[:2] if part.isdigit())
     if numbers < least:
-        wanted = ".".join(map(str, least))
+        oldest = ".".join(map(str, least))
         raise ValueError(
-            f"exporting to {name} needs {package} {wanted} or newer, and {installed} is installed: "
+            f"exporting to {name} needs {package} {oldest} or newer, and {installed} is installed: "
             f"{remedy}."
         )
     return loaded

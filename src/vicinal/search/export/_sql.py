@@ -33,16 +33,16 @@ def write_pgvector(layout: Layout, ids: IntArray | None, out: Path, table: str) 
         f"CREATE TABLE {name} (id bigint PRIMARY KEY, embedding {column});",
     ]
     parts += _inserts(layout, ids, name, _bits if bits else _quoted)
-    asked = "$1"
+    query = "$1"
     if not bits:
         parts += _postgres_map(layout, name)
-        asked = f"{name}_query($1::vector)"
+        query = f"{name}_query($1::vector)"
     if layout.width <= _MOST_INDEXED or bits:
         parts += [
             "-- approximate search by a graph; without it the search is exact",
             f"CREATE INDEX {name}_near ON {name} USING hnsw (embedding {ops});",
         ]
-    parts.append(f"-- ask: SELECT id FROM {name} ORDER BY embedding {operator} {asked} LIMIT 10;")
+    parts.append(f"-- ask: SELECT id FROM {name} ORDER BY embedding {operator} {query} LIMIT 10;")
     _write(out, parts)
 
 
@@ -92,9 +92,9 @@ def write_sqlite(layout: Layout, ids: IntArray | None, out: Path, table: str) ->
     column = f"bit[{p}]" if bits else f"float[{p}] {kind[layout.similarity]}"
     parts = [f"CREATE VIRTUAL TABLE {name} USING vec0(id INTEGER PRIMARY KEY, embedding {column});"]
     parts += _inserts(layout, ids, name, _blob if bits else _quoted)
-    asked = "vec_bit($1)" if bits else "$1"
+    query = "vec_bit($1)" if bits else "$1"
     parts.append(
-        f"-- ask: SELECT id FROM {name} WHERE embedding MATCH {asked} AND k = 10 ORDER BY distance;"
+        f"-- ask: SELECT id FROM {name} WHERE embedding MATCH {query} AND k = 10 ORDER BY distance;"
     )
     _write(out, parts)
 
