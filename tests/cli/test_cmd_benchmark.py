@@ -58,6 +58,7 @@ def test_methods_are_ranked_for_each_task_and_the_run_is_kept(run, tmp_path):
         (("sets", "--k", "many"), "--k takes whole numbers, learned and auto, got 'many'"),
         (("sets", "--k", "0"), "k must be at least 1, got 0"),
         (("sets", "--folds", "6"), "folds must be"),
+        (("sets", "--folds", "all"), "--folds takes a whole number or auto, got 'all'"),
     ],
 )
 def test_bad_input_is_refused_with_code_2(run, arguments, message, tmp_path):
@@ -66,6 +67,19 @@ def test_bad_input_is_refused_with_code_2(run, arguments, message, tmp_path):
     code, _, said = run(*arguments)
     assert code == 2
     assert message in said
+
+
+def test_missing_values_are_filled_in_where_that_is_asked(run, tmp_path):
+    (tmp_path / "sets").mkdir()
+    rows = "".join(f"{i % 7 if i % 5 else ''},{'abc'[i % 3]},{i % 2}\n" for i in range(60))
+    (tmp_path / "sets" / "holes.csv").write_text("a,b,y\n" + rows)
+    words = ("sets", "--target", "y", "--methods", "lda")
+    code, _, said = run(*words)
+    assert code == 2
+    assert "--impute" in said
+    code, out, _ = run(*words, "--impute")
+    assert code == 0
+    assert "classification: 1 tables" in out
 
 
 def test_the_vote_is_chosen_for_every_metric_where_that_is_asked(run, tmp_path):

@@ -86,6 +86,8 @@ def test_a_target_of_fractions_is_regressed_and_needs_no_method(run, tmp_path):
     words = ("fit", "diabetes", "--k", 9, "-o", tmp_path / "m", "--json", tmp_path / "j")
     done = run(*words, "--no-error")  # which would be a second choice among all learners
     assert done.code == 0
+    assert done.out.startswith("auto, chosen vote, fitted on")
+    assert run("info", tmp_path / "m").out.startswith("auto, chosen vote, regression of")
     record = json.loads((tmp_path / "j").read_text())["records"][0]
     assert (record["method"], record["task"]) == ("auto", "regression")
     X, y = load_diabetes(return_X_y=True, scaled=False)

@@ -395,6 +395,9 @@ def test_a_module_of_ones_own_is_trained_the_same_way(ring_rows):
         ({"module": torch.nn.Linear(2, 2)}, "module cannot map rows"),
         ({"module": torch.nn.Identity()}, "module has no parameters to learn"),
         ({"device": "nowhere"}, "device"),
+        ({"callbacks": print}, "callbacks must be a list of functions"),
+        ({"callbacks": [3]}, "callbacks must be a list of functions"),
+        ({"checkpoint": 3}, "checkpoint must be the path of a file"),
     ],
 )
 def test_bad_settings_are_refused_in_words(settings, message, ring_rows):

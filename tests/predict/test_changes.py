@@ -203,6 +203,19 @@ def test_held_out_votes_follow_their_rows():
     assert_array_equal(model.held_out_proba_[8], own)
 
 
+def test_of_few_rows_that_are_left_each_asks_all_others():
+    X, y = wine()
+    model = KNNClassifier("auto", LDA(), weights="learned").fit(X, y)
+    model.remove_rows(np.arange(3, len(X)))
+    assert model.kneighbors(None)[1].tolist() == [
+        [int(row) for row in model.kneighbors(X[i : i + 1])[1][0] if row != i] for i in range(3)
+    ]
+    assert model.predict(None).tolist() == [0, 0, 0]
+    assert model.doubtful_rows().tolist() == []
+    with pytest.raises(ValueError, match="n_neighbors=3 is more than"):
+        model.kneighbors(None, 3)
+
+
 def test_wrong_labels_are_the_most_doubtful():
     X, y = wine()
     wrong = np.array([3, 70, 150])

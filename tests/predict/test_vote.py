@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -12,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import log_loss
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, scale
+from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 from vicinal import (
     LDA,
@@ -229,6 +231,32 @@ def test_a_class_of_one_row_keeps_a_share():
     proba = model.predict_proba(X + 0.01)
     assert proba.shape == (100, 3)
     assert proba.min() > 0
+
+
+def test_a_head_that_never_saw_a_class_leaves_it_a_share_too():
+    """Without the fold of its one row the kernel knows two classes of three."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 5))
+    y = (X[:, 0] + 0.3 * rng.normal(size=120) > 0).astype(int)
+    y[0] = 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of a logarithm of zero
+        model = KNNClassifier("auto", weights="auto").fit(X, y)
+    assert model.heads_ == ("kernel",)
+    assert model.held_out_proba_.min() > 0
+    assert_allclose(model.held_out_proba_.sum(axis=1), 1)
+    assert np.isfinite(model.add_rows(X[:5] + 0.1, y[:5]).drift_)
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS)
+def test_a_direction_that_a_metric_has_all_but_forgotten_is_no_obstacle(predictor):
+    """Its column of mapped rows is so small that its powers leave the range of floats."""
+    X, y = moons(200)
+    wide, forgotten = np.hstack([X, X[:, :1]]), np.hstack([X, np.zeros((200, 1))])
+    metric = FunctionTransformer(lambda X: X * np.array([1.0, 1.0, 1e-98]))
+    models = [predictor("auto", metric, weights="auto").fit(rows, y) for rows in (wide, forgotten)]
+    assert "kernel" in models[0].head_losses_
+    assert_allclose(models[0].predict(wide[:50]), models[1].predict(forgotten[:50]))
 
 
 @pytest.mark.parametrize(

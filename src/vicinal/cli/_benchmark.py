@@ -56,6 +56,9 @@ def tables(
         ),
     ] = "1",
     limit: Annotated[int | None, Option(help="Take so many rows of a table at most.")] = None,
+    impute: Annotated[
+        bool, Option("--impute", help="Fill in missing values, by the training part of each fold.")
+    ] = False,
     seed: Annotated[int, Option(help="Seed of learners, samples and folds.")] = 0,
     fold_seed: Annotated[
         int | None, Option(help="Seed of folds alone.", show_default="that of learners")
@@ -89,9 +92,8 @@ def tables(
     with running(describe_cell_of_many) as display:
         display.say(f"reading the tables of {folder}")
         cells = plan_benchmark(
-            find_tables(folder, target, limit), names, ks=_votes(k), seed=seed,
-            folds=folds if folds == "auto" else cli.split_numbers(folds, "--folds")[0],
-            fold_seed=fold_seed,
+            find_tables(folder, target, limit, impute=impute), names, ks=_votes(k), seed=seed,
+            folds=_folds(folds), fold_seed=fold_seed,
         )  # fmt: skip
         with RunFolder(path, fresh=fresh) as run:
             records = run_cells(cells, run, jobs=jobs, listener=display)
@@ -119,6 +121,13 @@ def _votes(text: str) -> list[int | str]:
         return [word if word in ("learned", "auto") else int(word) for word in words]
     except ValueError:
         raise ValueError(f"--k takes whole numbers, learned and auto, got {text!r}.") from None
+
+
+def _folds(text: str) -> int | str:
+    """Return how many folds are measured; refuse what is neither a number nor auto."""
+    if text != "auto" and not text.isdecimal():
+        raise ValueError(f"--folds takes a whole number or auto, got {text!r}.")
+    return text if text == "auto" else int(text)
 
 
 def _table(summary: Any) -> Table:

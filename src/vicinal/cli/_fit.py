@@ -26,7 +26,11 @@ def fit(
     ] = None,
     k: Annotated[
         int | None,
-        Option("--k", help="The number of neighbours.", show_default="5; of a run, what it found"),
+        Option(
+            "--k",
+            help="The number of neighbours; auto chooses how it votes, and learns for so many.",
+            show_default="5; of a run, what it found",
+        ),
     ] = None,
     target: cli.Target = None,
     split: cli.Split = "all",
@@ -155,7 +159,8 @@ def _print(out: Path, rows: Any, fitted: Any, record: dict[str, Any]) -> None:
     seconds = record["fit_seconds"]
     n_features = len(fitted.model["columns"].feature_names_)
     lines = [
-        f"{record['method']}, k = {record['k']}, fitted on {record['n_train']:,} rows of "
+        f"{record['method']}, {cli.phrase_vote(fitted.model, record['k'])}, fitted on "
+        f"{record['n_train']:,} rows of "
         f"{rows.name} ({n_features:,} feature{'s' * (n_features != 1)}, {fitted.task}) in "
         f"{f'{seconds:.2f}' if seconds < 10 else f'{seconds:.0f}'} s"
     ]

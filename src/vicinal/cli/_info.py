@@ -44,8 +44,9 @@ def _lines(facts: dict[str, Any], fitted: Any, columns: list[dict[str, Any]]) ->
         ]
     if "method" not in facts:
         return [f"{type(fitted).__name__}, saved from Python", *map(str, facts.items())]
+    vote = cli.phrase_vote(fitted, facts["k"])
     lines = [
-        f"{facts['method']}, k = {facts['k']}, {facts['task']} of {facts['target']!r}, fitted on "
+        f"{facts['method']}, {vote}, {facts['task']} of {facts['target']!r}, fitted on "
         f"{facts['n_train']:,} rows of {facts['dataset']} by vicinal {facts['version']}"
     ]
     if facts.get("error_mean") is not None:

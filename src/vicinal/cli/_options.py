@@ -288,6 +288,11 @@ def plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
+def phrase_vote(model: Any, k: int) -> str:
+    """Return what votes in a pipeline that was fitted: k neighbours, or what the fit chose."""
+    return "chosen vote" if model["neighbors"].n_neighbors == "auto" else f"k = {k}"
+
+
 def format_error(error: float, task: str) -> str:
     """Return "4.9 %" of wrong predictions, or "0.213 nMSE"."""
     return f"{100 * error:.1f} %" if task == "classification" else f"{error:.3f} nMSE"

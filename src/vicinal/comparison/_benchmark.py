@@ -103,7 +103,9 @@ def critical_difference(n_methods: int, n_tables: int, level: float = LEVEL) -> 
     return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_tables)))
 
 
-def find_tables(folder: Path, target: str | None, limit: int | None) -> list[Source]:
+def find_tables(
+    folder: Path, target: str | None, limit: int | None, *, impute: bool = False
+) -> list[Source]:
     """Return the tables of a folder by name.
 
     Raises
@@ -116,7 +118,8 @@ def find_tables(folder: Path, target: str | None, limit: int | None) -> list[Sou
     files = sorted(file for file in folder.iterdir() if file.suffix.lower() in ENDINGS)
     if not files:
         raise ValueError(f"{folder} holds no tables ({', '.join(ENDINGS)}).")
-    return [find_source(str(file), target=target, limit=limit, **_declared(file)) for file in files]
+    options: dict[str, Any] = {"target": target, "limit": limit, "impute": impute}
+    return [find_source(str(file), **options, **_declared(file)) for file in files]
 
 
 def _declared(file: Path) -> dict[str, Any]:

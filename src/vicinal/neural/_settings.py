@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,12 @@ def read_settings(metric: Any, seed: int) -> Settings:
         )
     check_choice("loss", metric.loss, LOSSES)
     check_choice("encoding", metric.encoding, ENCODINGS)
+    if not isinstance(metric.callbacks, Sequence) or not all(map(callable, metric.callbacks)):
+        raise ValueError(f"callbacks must be a list of functions, got {metric.callbacks!r}.")
+    if not isinstance(metric.checkpoint, str | PathLike | None):
+        raise ValueError(
+            f"checkpoint must be the path of a file or None, got {metric.checkpoint!r}."
+        )
     components = metric.n_components
     for name in ("dropout", "input_dropout"):
         if check_positive(name, getattr(metric, name), zero=True) >= 1:

@@ -138,14 +138,14 @@ def train_with(
 
 
 def knn_errors(
-    database: FloatArray, queries: FloatArray, known: IntArray, wanted: IntArray, ks: Sequence[int]
+    database: FloatArray, queries: FloatArray, labels: IntArray, truth: IntArray, ks: Sequence[int]
 ) -> dict[int, float]:
     """Return the share of queries (m, p) that the vote of the k nearest rows takes wrongly."""
     usable = [k for k in ks if k <= len(database)]
-    labels = known[nearest_rows(database, queries, max(usable))].astype(np.int64)
-    n_classes = int(max(known.max(), wanted.max())) + 1
+    near = labels[nearest_rows(database, queries, max(usable))].astype(np.int64)
+    n_classes = int(max(labels.max(), truth.max())) + 1
     return {
-        k: float(np.mean(majority_vote(np.ascontiguousarray(labels[:, :k]), n_classes) != wanted))
+        k: float(np.mean(majority_vote(np.ascontiguousarray(near[:, :k]), n_classes) != truth))
         for k in usable
     }
 

@@ -94,10 +94,10 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         """
         check_is_fitted(self)
         distances, indices = self._nearest(
-            X, self._usual_neighbors() if n_neighbors is None else n_neighbors
+            X, self._usual_neighbors(others=X is None) if n_neighbors is None else n_neighbors
         )
-        found = self._training_rows(indices)
-        return (distances, found) if return_distance else found
+        rows = self._training_rows(indices)
+        return (distances, rows) if return_distance else rows
 
     def _nearest(self, X: AnyArray | None, k: int) -> tuple[FloatArray, IntArray]:
         """Return distances to the k nearest indexed rows, and these."""
@@ -167,7 +167,8 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         """Return whether values of rows may be missing: the metric says so."""
         return takes_missing(named_metric(self.metric, self._task(), None))
 
-    def _usual_neighbors(self) -> int:
+    def _usual_neighbors(self, *, others: bool = False) -> int:
+        """Return how many rows are asked, where a row asks the others at most these."""
         return USUAL_NEIGHBORS if self._k is None else self._k
 
     def _check_settings(self, n_rows: int) -> None:
@@ -179,20 +180,20 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
     def _fit_rows(
         self,
         rows: Rows,
-        given: AnyArray,
+        X: AnyArray,
         weights: FloatArray | None = None,
         fit_parameters: Mapping[str, Any] | None = None,
     ) -> None:
         """Fit the metric, with the parameters meant for it, and index the rows that have weight.
 
-        ``given`` is X as the user has it: a frame goes to the metric as it is, with its names.
+        X is as the user has it: a frame goes to the metric as it is, with its names.
         """
         check_metric(self.metric)
         remember_columns(self, rows)
         self.n_samples_fit_ = rows.n_rows
         self._rows, self._weights = counted_rows(weights)
         parameters = dict(fit_parameters or {})
-        X = given if rows.names is not None and self.metric is not None else rows.X
+        X = X if rows.names is not None and self.metric is not None else rows.X
         if self._rows is not None:
             parameters = {
                 name: part_of_rows(value, self._rows, rows.n_rows)
@@ -251,16 +252,16 @@ class NeighborsPredictor(RowChanges, NeighborGraphs, BaseEstimator):
         TypeError
             Where there is no metric to take a parameter other than weights.
         """
-        given = {name: value for name, value in fit_parameters.items() if value is not None}
-        others = {name: value for name, value in given.items() if name != SAMPLE_WEIGHT}
+        arguments = {name: value for name, value in fit_parameters.items() if value is not None}
+        others = {name: value for name, value in arguments.items() if name != SAMPLE_WEIGHT}
         if not can_be_routed(metric):
             if others:
                 raise TypeError(f"fit got {', '.join(others)}, but no metric to hand them to.")
             return {}
         if not get_config()["enable_metadata_routing"]:
-            weights = given.get(SAMPLE_WEIGHT)
+            weights = arguments.get(SAMPLE_WEIGHT)
             return others | ({} if weights is None else weights_for(metric, weights))
-        parameters: dict[str, Any] = process_routing(self, "fit", **given)["metric"]["fit"]
+        parameters: dict[str, Any] = process_routing(self, "fit", **arguments)["metric"]["fit"]
         return parameters
 
     def get_metadata_routing(self) -> MetadataRouter:

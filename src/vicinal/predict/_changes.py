@@ -55,8 +55,8 @@ class RowChanges:
         self._note_drift(checked, target)
         self._index.add_rows(maps.database(checked))
         if self._queries is not None:
-            asked = (maps.query_codes if isinstance(maps, CodeMaps) else maps.queries)(checked)
-            self._queries = _stacked(self._queries, asked)
+            ask_from = maps.query_codes if isinstance(maps, CodeMaps) else maps.queries
+            self._queries = _stacked(self._queries, ask_from(checked))
         if self._rows is not None:
             self._rows = np.concatenate([self._rows, np.arange(before, before + n_new)])
         self._extend(target)
@@ -82,17 +82,17 @@ class RowChanges:
         """
         check_is_fitted(self)
         left = rows_left(indices, self.n_samples_fit_)
-        kept = left if self._rows is None else left[self._rows]
-        if not kept.any():
+        stay = left if self._rows is None else left[self._rows]
+        if not stay.any():
             raise ValueError("indices names all rows that have weight; one at least must stay.")
-        self._check_enough(int(kept.sum()))
+        self._check_enough(int(stay.sum()))
         _forget(self.metric_)
-        self._index.remove_rows(~kept)
+        self._index.remove_rows(~stay)
         if self._queries is not None:
-            self._queries = self._queries[kept]
+            self._queries = self._queries[stay]
         numbers = np.cumsum(left) - 1
         if self._rows is not None:
-            self._rows = numbers[self._rows[kept]]
+            self._rows = numbers[self._rows[stay]]
         self._shorten(left, numbers)
         self.n_samples_fit_ = int(left.sum())
         self._rows_changed()

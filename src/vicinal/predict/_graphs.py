@@ -67,7 +67,7 @@ class NeighborGraphs:
         """
         check_choice("mode", mode, MODES)
         distances, indices = self.radius_neighbors(X, radius)
-        indptr = np.concatenate([[0], np.cumsum([len(found) for found in indices])])
+        indptr = np.concatenate([[0], np.cumsum([len(near) for near in indices])])
         return self._graph(np.concatenate(distances), np.concatenate(indices), indptr, mode)
 
     def _graph(

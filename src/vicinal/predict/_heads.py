@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from vicinal._types import AnyArray, FloatArray, Fold
 from vicinal.metric.maps import Maps
 from vicinal.metric.selection import Entry, Score, first_within
-from vicinal.predict._kernel import KernelClassifier, KernelRegressor
+from vicinal.predict._kernel import KernelClassifier, KernelRegressor, as_shares
 from vicinal.predict._kernel_ridge import median_distance
 from vicinal.predict._local_linear import LocalLinearRegressor
 from vicinal.rows import Classes, Rows
@@ -89,18 +89,29 @@ def fit_head(head: Any, mapped: AnyArray, rows: Rows, weights: FloatArray | None
     assert rows.target is not None
     fresh = type(head)(**head.get_params(deep=False))
     said = rows.codes if isinstance(rows.target, Classes) else rows.target.given
-    return fresh.fit(mapped, said, weights)
+    return fresh.fit(without_dust(mapped), said, weights)
+
+
+def without_dust(mapped: AnyArray) -> AnyArray:
+    """Return mapped rows with zeros in the columns that rounding of the widest one outweighs.
+
+    Weights that a learner drove towards zero leave columns whose powers no float holds, and which a
+    head would refuse to learn from.
+    """
+    sizes = np.abs(mapped).max(axis=0)
+    dust = (sizes > 0) & (sizes < np.finfo(mapped.dtype).eps * sizes.max(initial=0.0))
+    return np.where(dust, mapped.dtype.type(0), mapped) if dust.any() else mapped
 
 
 def predict_head(head: Any, queries: AnyArray, rows: Rows | int) -> FloatArray:
-    """Return numbers, or shares of all classes of rows (or so many), those unseen having none."""
+    """Return numbers, or shares of all classes of rows (or so many), those unseen the least."""
     if not isinstance(head, KernelClassifier):
         numbers: FloatArray = head.predict(queries)
         return numbers
     n_classes = rows if isinstance(rows, int) else len(rows.classes.names)
     shares = np.zeros((len(queries), n_classes))
     shares[:, head.classes_] = head.predict_proba(queries)
-    return shares
+    return shares if len(head.classes_) == n_classes else as_shares(shares, head.n_samples_fit_)
 
 
 def settle(head: Any) -> Any:

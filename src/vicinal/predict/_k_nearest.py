@@ -44,12 +44,7 @@ from vicinal.predict._held_out import (
 )
 from vicinal.predict._parts import PartVotes, hold_out_parts, part_ends
 from vicinal.predict._slope import Slope, fit_slope, hold_out_slope
-from vicinal.predict._vote import (
-    REACH,
-    Vote,
-    choose_neighbors,
-    learn_temperature,
-)
+from vicinal.predict._vote import REACH, Vote, choose_neighbors, learn_temperature
 from vicinal.predict._votes import AUTO, LEARNED, check_weighing
 from vicinal.rows import MOST_ROWS, Rows, check_groups, inner_folds, is_distributed
 
@@ -98,14 +93,17 @@ class KNearest(NeighborsPredictor):
         """k for the metric to learn for; None where the vote is to find its own."""
         return None if isinstance(self.n_neighbors, str) else self.n_neighbors
 
-    def _usual_neighbors(self) -> int:
-        return self._vote.n_neighbors
+    def _usual_neighbors(self, *, others: bool = False) -> int:
+        return self._vote(others=others).n_neighbors
 
-    @property
-    def _vote(self) -> Vote:
-        """The vote as fitted, of no more rows than there are."""
+    def _vote(self, *, others: bool = False) -> Vote:
+        """Return the vote as fitted, of no more rows than there are, or others than the row asking.
+
+        A number of neighbours that the user names is never made smaller in silence.
+        """
         fitted = vars(self)  # files of before have the parameters alone
-        k = min(fitted.get("n_neighbors_", self.n_neighbors), self._n_indexed)
+        most = self._n_indexed - (others and self._chooses)
+        k = min(fitted.get("n_neighbors_", self.n_neighbors), most)
         return Vote(k, self.weights, fitted.get("temperature_"))
 
     @property
@@ -158,8 +156,8 @@ class KNearest(NeighborsPredictor):
 
     def _reach_of(self, n_rows: int) -> int:
         """Return how many neighbours are looked at: 64, or more that were asked for."""
-        asked = REACH if isinstance(self.n_neighbors, str) else max(REACH, self.n_neighbors)
-        return max(1, min(asked, n_rows - 1))
+        reach = REACH if isinstance(self.n_neighbors, str) else max(REACH, self.n_neighbors)
+        return max(1, min(reach, n_rows - 1))
 
     def _finish_fit(self) -> None:
         for name in (*_CHOSEN, *self._held_out_names):  # of an earlier fit
@@ -205,7 +203,7 @@ class KNearest(NeighborsPredictor):
         if sides is not None:
             held_out[PARTS], temperatures = sides
         if heads and isinstance(ballots, NumberBallots):
-            held_out[SLOPE] = hold_out_slope(parts, rows.X, ballots, self._vote, held)
+            held_out[SLOPE] = hold_out_slope(parts, rows.X, ballots, self._vote(), held)
         row_weights = None if weights is None else weights[held.rows]
         self.heads_, self.head_losses_ = choose_heads(
             held_out, ballots.indicators(held.rows), row_weights
@@ -368,8 +366,8 @@ class KNearest(NeighborsPredictor):
         n_classes, heads = len(fitted.get("classes_", ())), fitted.get("heads_", (VOTE,))
         if is_distributed(queries) and tuple(heads) != (VOTE,):
             raise ValueError("the heads of this fit take rows in memory: give X.compute().")
-        asked = {VOTE: self._voted, PARTS: self._voted_by_parts, SLOPE: self._voted_on_slope}
-        predictions = [asked[name](queries) for name in heads if name in asked]
+        votes = {VOTE: self._voted, PARTS: self._voted_by_parts, SLOPE: self._voted_on_slope}
+        predictions = [votes[name](queries) for name in heads if name in votes]
         predictions += [
             predict_head(each, queries, n_classes) for each in fitted.get("_fitted_heads", ())
         ]
@@ -381,7 +379,7 @@ class KNearest(NeighborsPredictor):
         parts = PartVotes(*self._parts)
         if "_part_indexes" not in vars(self):
             self._part_indexes = parts.index(self._vectors, self.n_jobs)
-        return parts.ask(self._part_indexes, queries, self._ballots, self._vote.n_neighbors)
+        return parts.ask(self._part_indexes, queries, self._ballots, self._vote().n_neighbors)
 
     def _voted_on_slope(self, queries: AnyArray) -> FloatArray:
         """Return what the plane says, and the neighbours of what it leaves."""
@@ -392,8 +390,8 @@ class KNearest(NeighborsPredictor):
 
     def _voted(self, queries: AnyArray | None, ballots: Ballots | None = None) -> FloatArray:
         """Return what the neighbours of mapped queries say, or those of each training row."""
-        vote = self._vote
-        asked = self._leave_one_out if queries is None else partial(self._search, queries)
-        values, near = asked(vote.n_neighbors)
+        vote = self._vote(others=queries is None)
+        find = self._leave_one_out if queries is None else partial(self._search, queries)
+        values, near = find(vote.n_neighbors)
         weights = vote.weigh(self._index.distances(values))
         return (ballots or self._ballots).tally(near, weights, soft=vote.is_soft)

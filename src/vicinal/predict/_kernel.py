@@ -67,8 +67,8 @@ class _KernelMachine(NeighborsPredictor):
         kernels = KERNELS if self.kernel == "auto" else (self.kernel,)
         rng = np.random.default_rng(_SEED)
         rows, columns, weights = self._mapped()
-        asked = (kernels, self.bandwidth, self.ridge)
-        settings = choose_settings(rows, columns, weights, asked, rng)
+        candidates = (kernels, self.bandwidth, self.ridge)
+        settings = choose_settings(rows, columns, weights, candidates, rng)
         self.kernel_ = settings.kernel
         self.bandwidth_, self.ridge_ = float(settings.bandwidth), float(settings.ridge)
         self._rows_changed()

@@ -166,8 +166,8 @@ class LocalLinearRegressor(NeighborsRegressor):
             weights = weights * sample_weights[indices[part]]
             near = vectors[indices[part]].astype(np.float64)
             centres, means, slopes = local_fits(near, targets[indices[part]], weights, ridges)
-            for kept, slope in zip(heights, slopes, strict=True):
-                kept[part] = means + np.einsum("mcd,md->mc", slope, queries[part] - centres)
+            for height, slope in zip(heights, slopes, strict=True):
+                height[part] = means + np.einsum("mcd,md->mc", slope, queries[part] - centres)
         return heights
 
     def _columns(self) -> FloatArray:

@@ -13,9 +13,7 @@ from vicinal.predict._ballots import ClassBallots, NumberBallots
 from vicinal.predict._conformal import check_alpha, conformal_radius, conformal_sets
 from vicinal.predict._k_nearest import KNearest
 from vicinal.predict._training_targets import NeighborsClassifier, NeighborsRegressor
-from vicinal.predict._vote import (
-    Vote,
-)
+from vicinal.predict._vote import Vote
 from vicinal.rows import Classes, Numbers, Rows
 
 
@@ -196,7 +194,7 @@ class KNNClassifier(NeighborsClassifier, KNearest):
     def _surprise(self, shares: FloatArray, codes: IntArray) -> FloatArray:
         """Return −log of the own class's share, that of an unknown class (−1) a row in n + 1."""
         ballots = self._ballots
-        soft = shares if self._vote.is_soft else ballots.soften(shares)
+        soft = shares if self._vote().is_soft else ballots.soften(shares)
         own = soft[np.arange(len(codes)), codes]
         surprise: FloatArray = -np.log(np.where(codes < 0, 1 / (len(ballots.codes) + 1), own))
         return surprise
@@ -314,7 +312,7 @@ class KNNRegressor(NeighborsRegressor, KNearest):
         errors = np.abs(self.held_out_predictions_ - self._targets[self.held_out_rows_])
         usual = max(float(np.mean(errors**2)), np.finfo(np.float64).tiny)
         q = conformal_radius(errors / np.sqrt(self._held_out_spread + usual), alpha)
-        vote, queries = self._vote, self._map_queries(X)
+        vote, queries = self._vote(), self._map_queries(X)
         values, near = self._search(queries, vote.n_neighbors)
         spread = self._ballots.spread(near, vote.weigh(self._index.distances(values)))
         half = q * np.sqrt(spread + usual)

@@ -67,8 +67,8 @@ def prepare_metric(metric: Any, n_neighbors: int | None) -> Any:
     metric = clone(metric)
     learner = last_step(metric)
     if n_neighbors is not None and isinstance(learner, MetricLearner):
-        given = learner.get_params().items()
-        is_open = {name for name, value in given if value is None and _is_neighbors(name)}
+        parameters = learner.get_params().items()
+        is_open = {name for name, value in parameters if value is None and _is_neighbors(name)}
         learner.set_params(**dict.fromkeys(is_open, n_neighbors))
     return metric
 

@@ -36,18 +36,18 @@ def weigh_neighbors(weights: Any, distances: FloatArray) -> FloatArray | None:
     """
     if isinstance(weights, str):
         return WEIGHINGS[weights](distances)
-    given = np.asarray(weights(distances.copy()), dtype=np.float64)
-    if given.shape != distances.shape:
+    counts = np.asarray(weights(distances.copy()), dtype=np.float64)
+    if counts.shape != distances.shape:
         raise ValueError(
             f"the function weights must return an array of shape {distances.shape}, one weight a "
-            f"neighbour; it returned {given.shape}."
+            f"neighbour; it returned {counts.shape}."
         )
-    if not np.isfinite(given).all() or (given < 0).any() or not given.any(axis=1).all():
+    if not np.isfinite(counts).all() or (counts < 0).any() or not counts.any(axis=1).all():
         raise ValueError(
             "the function weights must return finite weights, none negative and some above zero "
             "for every query."
         )
-    return given
+    return counts
 
 
 def by_distance(distances: FloatArray) -> FloatArray:
