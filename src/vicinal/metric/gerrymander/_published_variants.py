@@ -114,7 +114,7 @@ class _PublishedMaps(MetricLearner):
         assert target is not None
         assert truth is not None
 
-        def judged(setting: MapSetting) -> MapSetting:
+        def judge(setting: MapSetting) -> MapSetting:
             descent = self._descend(train, framed, setting, seed, "settings")
             maps = framed.frame.maps(one_or_two(descent.maps))
             if not descent.is_finite:
@@ -123,7 +123,7 @@ class _PublishedMaps(MetricLearner):
             losses = prediction_losses(*mapped, target, truth, k, costs=costs)
             return replace(setting, score=float(losses.mean()))
 
-        return [judged(setting) for setting in settings]
+        return [judge(setting) for setting in settings]
 
     def _descend(
         self, rows: Rows, framed: FramedRows, setting: MapSetting, seed: int, stage: str = "fit"
