@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from vicinal._types import FloatArray
-from vicinal.sphere.nn import predict_with
 from vicinal.sphere.shapes._channels import Caster, Rays, cross_spectra, shape_histograms
 from vicinal.sphere.shapes._clouds import PointShells
 from vicinal.sphere.shapes._files import SUFFIXES, read_shape
@@ -35,6 +34,7 @@ from vicinal.sphere.shapes._sources import (
 )
 from vicinal.sphere.training import (
     EMBEDDING,
+    Batches,
     Objective,
     classification,
     judge_embeddings,
@@ -52,8 +52,9 @@ from vicinal.sphere.worlds import (
     list_files,
     mean_shares,
     member_folder,
+    read_facts,
 )
-from vicinal.sphere.worlds._classes import read_classes, tabulate_classes
+from vicinal.sphere.worlds._classes import predict_shares, read_classes, tabulate_classes
 from vicinal.sphere.worlds._world import Say
 
 READERS: dict[str, type[Rays | PointShells]] = {"rays": Rays, "points": PointShells}
@@ -118,7 +119,7 @@ class ShapeWorld(World[ShapeSetting]):
         **options: Any,
     ) -> Predictions:  # fmt: skip
         """Return the classes of shapes: files, a folder of them, or a known set."""
-        _, classes = read_classes(networks[0], "shapes")
+        classes = read_classes(networks[0], "shapes")
         names: Sequence[Any]
         labels: Sequence[str] | None
         if Path(source).exists():
@@ -262,32 +263,19 @@ def describe_histograms(setting: ShapeSetting, parts: ShapeRows) -> tuple[FloatA
 
 def predict_shapes(networks: Sequence[Path], shapes: Shapes) -> FloatArray:
     """Return the class probabilities by each network of shapes as they lie, (networks, n, c)."""
-    shares = []
     every = np.arange(len(shapes.bodies))
     parts = ShapeRows(shapes, every[:0], every[:0], every)
-    for network in networks:
-        facts, classes = read_classes(network, "shapes")
-        reader = _read_reader(facts, network)
-        batches = turn_rows(parts, every, reader)
-        scores = predict_with(network, batches)
-        if scores.shape[1:] != (len(classes),):
-            raise ValueError(
-                f"{network}: {scores.shape[-1]} scores for {len(classes)} classes do not fit "
-                "together."
-            )
-        shares.append(torch.softmax(scores.double(), 1).numpy())
-    return np.stack(shares)
+
+    def read(network: Path) -> Batches:
+        reader = read_facts(network, _reader_of, "how shapes are read for it")
+        return turn_rows(parts, every, reader)
+
+    return predict_shares(networks, read, "shapes")
 
 
-def _read_reader(facts: dict[str, Any], network: Path) -> Caster | PointShells:
-    try:
-        settings = dict(facts["reader"])
-        return READERS[settings.pop("kind")](**settings).make()
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{network} does not say how shapes are read for it; take one that `vicinal sphere "
-            "train` wrote."
-        ) from error
+def _reader_of(facts: dict[str, Any]) -> Caster | PointShells:
+    settings = dict(facts["reader"])
+    return READERS[settings.pop("kind")](**settings).make()
 
 
 def _part_of(shapes: Shapes, part: str) -> Shapes:
