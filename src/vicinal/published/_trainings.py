@@ -1,6 +1,6 @@
 """Published tables of networks on the sphere: what is printed, and the trainings to set beside it.
 
-    trainings.toml ─▶ TrainedTable ─▶ WorldTraining each ─▶ run_world ─▶ figures ─▶ a table of Markdown
+    trainings.toml ─▶ TrainedTable ─▶ WorldTraining each ─▶ run_world ─▶ figures ─▶ Markdown
 
 A training serves every row that names it alike, and stands in a folder of its own, so that a
 stopped run goes on where it stopped.
