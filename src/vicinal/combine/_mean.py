@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state
 
 from vicinal._types import AnyArray, Fold, IntArray
 from vicinal._validation import check_components, check_whole
@@ -16,6 +16,7 @@ from vicinal.combine._members import (
     begin_member,
     check_member,
     fit_member,
+    follow_tags,
     prepare_member,
     task_of,
 )
@@ -174,10 +175,7 @@ class MeanMetric(MetricLearner):
         return [np.sort(by_class[part::n_parts]) for part in range(n_parts)]
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            tags.classifier_tags = get_tags(self.estimator).classifier_tags
-        return tags
+        return follow_tags(super().__sklearn_tags__(), self.estimator)
 
 
 def draw_seed(random: np.random.RandomState) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from vicinal._types import AnyArray, FloatArray, Fold
@@ -53,6 +54,13 @@ def begin_member(member: Any, rows: Rows, folds: Sequence[Fold]) -> CrossFit:
 def task_of(member: Any) -> str:
     """Return what y is to a learner; "auto" where it does not say."""
     return (isinstance(member, MetricLearner) and member._task) or "auto"
+
+
+def follow_tags(tags: Tags, estimator: Any) -> Tags:
+    """Return the tags of a tool over a learner, to which classes are what they are to that."""
+    if isinstance(estimator, BaseEstimator):
+        tags.classifier_tags = get_tags(estimator).classifier_tags
+    return tags
 
 
 def check_member(estimator: Any, what: str) -> None:

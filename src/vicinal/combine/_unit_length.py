@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vicinal._types import AnyArray, Fold
 from vicinal._validation import check_choice
 from vicinal.combine._mean import draw_seed
-from vicinal.combine._members import begin_member, check_member, is_linear, prepare_member, task_of
+from vicinal.combine._members import (
+    begin_member,
+    check_member,
+    follow_tags,
+    is_linear,
+    prepare_member,
+    task_of,
+)
 from vicinal.metric import MetricLearner
 from vicinal.metric.held_out import CrossFit
 from vicinal.metric.learner import maps_of
@@ -183,10 +190,7 @@ class UnitLength(MetricLearner):
         return draw_seed(check_random_state(self.random_state))
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            tags.classifier_tags = get_tags(self.estimator).classifier_tags
-        return tags
+        return follow_tags(super().__sklearn_tags__(), self.estimator)
 
 
 def _either(maps: Maps, is_unit: bool) -> Maps:
