@@ -64,6 +64,14 @@ def test_values_and_brackets_are_their_closed_forms(l1, l2):
         assert float((found[l][..., 1] - expected).abs().max()) / size < 1e-13
 
 
+def test_degrees_have_equal_shares_in_the_values_at_first():
+    torch.manual_seed(0)
+    kind = FragmentType.uniform(3, 9)
+    layer = GridProduct(kind, kind, rank=200)
+    powers = [(2 * l + 1) * float(of.detach().square().mean()) for l, of in enumerate(layer.mix_in)]
+    assert max(powers) / min(powers) < 1.3
+
+
 @pytest.mark.parametrize("l_max", [4, 12, 24])
 @pytest.mark.parametrize("options", [{}, {"odd": True}, {"filters": "zonal", "support": 0.6}])
 def test_grid_layers_turn_with_their_input(l_max, options):
