@@ -112,7 +112,7 @@ def test_derivatives_exist_twice():
 
 
 def test_zonal_filters_are_one_function_of_the_angle_for_all_degrees():
-    assert profiles(20, 0.6).shape == (21, 5)  # steps of half a wave of the highest degree
+    assert profiles(20, 0.6).shape == (21, 21)
     # A hat at the pole alone: its factors fall slowly, as those of a narrow filter do.
     narrow, wide = profiles(20, 0.1)[:, 0], profiles(20, math.pi)[:, 0]
     assert float(narrow[20] / narrow[0]) > 0.8 > float(wide[20] / wide[0])
