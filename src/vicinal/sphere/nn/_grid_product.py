@@ -201,12 +201,19 @@ class GridProduct(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weights so that products have about the size of the fragments."""
+        """Draw weights so that products have about the size of the fragments.
+
+        Every degree has its share in the values that are multiplied: free weights are smaller by
+        √(2l + 1), the number of its orders, as those of profiles are by themselves.
+        """
         parts = 1 if self.real else 2
         with torch.no_grad():
             for weight in (*self.mix_in, *self.mix_out):
                 fan_in = weight.shape[-2 if self.real else -3]
                 weight.normal_(0, 1 / math.sqrt(parts * max(1, fan_in)))
+            if self.filters == "free":
+                for l, weight in enumerate(self.mix_in):
+                    weight.mul_(math.sqrt(len(self.mix_in) / (2 * l + 1)))
 
     def forward(self, fragments: Fragments) -> Fragments:
         """Return the mixed products."""

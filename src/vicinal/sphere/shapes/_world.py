@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from vicinal._types import FloatArray
+from vicinal._types import FloatArray, IntArray
 from vicinal.sphere.shapes._channels import Caster, Rays, cross_spectra, shape_histograms
 from vicinal.sphere.shapes._clouds import PointShells
 from vicinal.sphere.shapes._files import SUFFIXES, read_shape
@@ -93,9 +93,13 @@ class ShapeWorld(World[ShapeSetting]):
 
     def tasks(self, setting: ShapeSetting, helpers: Helpers, say: Say) -> Iterator[Task]:
         """Yield a network for each member."""
-        objective = labelled_objective(setting, helpers, smoothed_classification())
+        labelled_objective(setting, helpers, smoothed_classification())  # refused before reading
         say(f"reading the shapes of {setting.source}")
         shapes = read_shapes(setting.source)
+        weights = None
+        if setting.balance:
+            weights = class_weights(shapes, divide_shapes(shapes, setting).train)
+        objective = labelled_objective(setting, helpers, smoothed_classification(weights))
         for number in range(setting.members):
             yield make_task(setting, setting.member(number), number, shapes, objective, say)
 
@@ -136,13 +140,25 @@ class ShapeWorld(World[ShapeSetting]):
         return tabulate_classes(names, classes, shares, labels, proba=proba, noun="shapes")
 
 
-def smoothed_classification() -> Objective:
-    """Return cross-entropy with a tenth of each label shared out: meshes of a class are few."""
-    return classification(_smoothed)
+def smoothed_classification(weights: Tensor | None = None) -> Objective:
+    """Return cross-entropy with a tenth of each label shared out: meshes of a class are few.
+
+    With ``weights`` of classes it is the weighted mean over rows.
+    """
+
+    def loss(outputs: Tensor, targets: Tensor) -> Tensor:
+        if weights is None:
+            return functional.cross_entropy(outputs, targets, label_smoothing=0.1)
+        rows = functional.cross_entropy(outputs, targets, label_smoothing=0.1, reduction="none")
+        return (rows * weights[targets]).sum() / weights[targets].sum()
+
+    return classification(loss)
 
 
-def _smoothed(outputs: Tensor, targets: Tensor) -> Tensor:
-    return functional.cross_entropy(outputs, targets, label_smoothing=0.1)
+def class_weights(shapes: Shapes, rows: IntArray) -> Tensor:
+    """Return what makes classes count alike in a mean over rows: 1 / (classes · their share)."""
+    counts = np.bincount(shapes.labels[rows], minlength=len(shapes.classes))
+    return torch.from_numpy(len(rows) / (len(counts) * np.maximum(counts, 1))).float()
 
 
 def make_task(
