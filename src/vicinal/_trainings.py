@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -76,6 +77,17 @@ class TrainingReport(Training):
         return f"{self.title} finds the class of {' and '.join(parts)}."
 
 
+def show_energy(value: float, like: float | None = None) -> str:
+    """Return an energy, or its error, with as many decimals as show three digits of an error.
+
+    ``like`` is that error, the value itself unless told; two decimals at least, since units differ:
+    a thousand kcal/mol is one and a half hartree.
+    """
+    size = abs(value if like is None else like)
+    decimals = 2 - math.floor(math.log10(size)) if 0 < size < 1 else 2
+    return f"{value:.{decimals}f}"
+
+
 @dataclass(frozen=True)
 class FoldErrors:
     """The errors of one method on one fold, or their means over folds."""
@@ -114,12 +126,22 @@ class EnergyReport(Training):
         return self.predicted - self.energies
 
     @property
+    def mae(self) -> float:
+        """The mean absolute error."""
+        return float(np.abs(self.errors).mean())
+
+    @property
+    def rmse(self) -> float:
+        """The root mean square error."""
+        return float(np.sqrt((self.errors**2).mean()))
+
+    @property
     def summary(self) -> str:
         """How far energies are off."""
-        mae, rmse = np.abs(self.errors).mean(), np.sqrt((self.errors**2).mean())
         return (
-            f"Energies of {len(self.energies):,} test molecules are off by {mae:.2f} "
-            f"{self.unit} on average, {rmse:.2f} in the root mean square."
+            f"Energies of {len(self.energies):,} test molecules are off by "
+            f"{show_energy(self.mae)} {self.unit} on average, {show_energy(self.rmse)} in the root "
+            "mean square."
         )
 
 

@@ -220,7 +220,7 @@ def test_a_column_that_gives_the_class_away_is_said(tmp_path):
     ranges = read(tmp_path, x=X, score=(10 * CLASS + random.random(N)).round(3), y=LABEL)
     assert "'score' tells 'y' in every row" in said(ranges)
     price = read(tmp_path, x=X, net=(X + 7).round(3), price=(1.19 * (X + 7)).round(6))
-    assert "'x', 'net' tell, each alone, 'price' but for unit and zero point" in said(price)
+    assert "'x', 'net' tell, each alone, 'price' in order" in said(price)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,14 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vicinal.data.tables._dependence import (
-    BEYOND_CHANCE,
-    copy_codes,
-    find_copies,
-    likeness,
-    serial_dependence,
-    standardise,
-)
+from vicinal.data.tables._copies import copy_codes, find_copies
+from vicinal.data.tables._dependence import BEYOND_CHANCE, near_rows, standardise
+from vicinal.data.tables._subjects import likeness
+from vicinal.data.tables._times import serial_dependence
 
 
 @settings(max_examples=60, deadline=None)
@@ -48,3 +44,24 @@ def test_copies_that_chance_makes_are_left_apart_with_a_line():
     assert found.protocol == "kfold"
     assert "(groups='copies')" in found.notes[0]
     assert find_copies(rng.normal(size=(400, 3)), y) is None
+
+
+def test_near_rows_are_those_of_all_distances_and_never_a_row_itself():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(30, 3)), 2, axis=0)  # each row twice
+    rows, near, distances = near_rows(X, 3)
+    squared = np.sum((X[:, None] - X[None]) ** 2, axis=2)
+    np.fill_diagonal(squared, np.inf)
+    assert not np.any(near == rows[:, None])
+    np.testing.assert_allclose(distances, np.sqrt(np.sort(squared[rows], axis=1)[:, :3]), atol=1e-6)
+
+
+def test_levels_of_series_are_no_dependence_on_time():
+    rng = np.random.default_rng(0)
+    series = np.repeat(np.arange(10), 50)
+    days = np.tile(np.arange(50.0), 10)
+    levels = rng.normal(size=10)[series] * 5
+    noise = standardise(levels + rng.normal(size=500), 0)
+    walks = standardise(levels + rng.normal(size=(10, 50)).cumsum(axis=1).ravel(), 0)
+    assert serial_dependence(noise, days, series) < BEYOND_CHANCE
+    assert serial_dependence(walks, days, series) > BEYOND_CHANCE

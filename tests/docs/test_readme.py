@@ -17,3 +17,9 @@ def test_the_first_example_prints_what_stands_below_it(capsys):
     plt.close("all")
     (expected,) = re.findall(r"^# (.*learned)$", code.group(1), re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == [expected]
+
+
+def test_no_page_waits_for_a_figure():
+    pages = [README, *(README.parent / "docs").rglob("*.md")]
+    waiting = [page.name for page in pages if re.search(r"@[A-Z]+@", page.read_text("utf-8"))]
+    assert waiting == []

@@ -14,7 +14,7 @@ from vicinal.published import (
     train_again,
     trainings_markdown,
 )
-from vicinal.published._trainings import TrainedRow, TrainedTable, Training
+from vicinal.published._trainings import TrainedRow, TrainedTable, WorldTraining
 from vicinal.sphere.worlds import Helpers, get_world
 
 DIGITS = TrainedTable(
@@ -22,7 +22,7 @@ DIGITS = TrainedTable(
     ("upright", "turned"), ("error_mean", "error_mean"), "", (
         TrainedRow(
             "planar", "planar", (90.0,), (
-                Training(
+                WorldTraining(
                     "digits", "digits",
                     {"preset": "planar", "n_epochs": 1, "n_train": 40, "test": "plain,rotated"},
                     {"upright": {"test": "plain"}, "turned": {"test": "rotated"}},

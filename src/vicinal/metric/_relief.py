@@ -272,19 +272,20 @@ def rank_weights(n_neighbors: Any, sigma: float | None) -> FloatArray:
 
 def discrete_mask(discrete_features: Any, n_features: int) -> BoolArray:
     """Return a mask of the discrete features, from a bool, a mask or column numbers."""
-    given = np.asarray(discrete_features)
+    features = np.asarray(discrete_features)
     mask = np.zeros(n_features, bool)
-    if given.ndim == 0 and given.dtype == bool:
-        return mask | given
-    if given.ndim == 1 and given.dtype == bool and len(given) == n_features:
-        return given.copy()
-    if given.ndim == 1 and (given.dtype.kind in "iu" or given.size == 0):
-        if given.size and (given.min() < 0 or given.max() >= n_features):
+    if features.ndim == 0 and features.dtype == bool:
+        return mask | features
+    if features.ndim == 1 and features.dtype == bool and len(features) == n_features:
+        return features.copy()
+    if features.ndim == 1 and (features.dtype.kind in "iu" or features.size == 0):
+        if features.size and (features.min() < 0 or features.max() >= n_features):
+            worst = features.min() if features.min() < 0 else features.max()
             raise ValueError(
-                f"discrete_features names column {given.min() if given.min() < 0 else given.max()},"
-                f" but there are {n_features} features, numbered from 0."
+                f"discrete_features names column {worst}, but there are {n_features} features, "
+                "numbered from 0."
             )
-        mask[given.astype(int)] = True
+        mask[features.astype(int)] = True
         return mask
     raise ValueError(
         f"discrete_features must be True, False, a mask of length {n_features} or column numbers, "

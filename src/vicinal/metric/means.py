@@ -37,8 +37,8 @@ def mean_map(
     stacked = np.vstack(scaled) / np.sqrt(len(maps))
     _, lengths, directions = np.linalg.svd(stacked, full_matrices=False)
     rank = max(1, int(np.sum(lengths > 1e-6 * lengths[0])))
-    kept = rank if n_components is None else min(rank, n_components)
-    mean = lengths[:kept, None] * directions[:kept]
+    rows = rank if n_components is None else min(rank, n_components)
+    mean = lengths[:rows, None] * directions[:rows]
     return np.ascontiguousarray(mean, dtype=maps[0].dtype)
 
 

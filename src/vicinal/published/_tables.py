@@ -46,7 +46,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Row:
+class PrintedRow:
     """One line of a table: a data set, the neighbours, and the figures by method."""
 
     dataset: str
@@ -121,7 +121,7 @@ def parse_table(text: str, name: str, notes: Mapping[str, str]) -> Table:
     return Table(name=name, **fields, experiments=experiments)
 
 
-def parse_rows(text: str) -> list[Row]:
+def parse_rows(text: str) -> list[PrintedRow]:
     """Read lines of words: a head of ``dataset k`` and methods, then a line a row.
 
     Figures are printed ones, "2.32" or "2.32±0.1"; – stands where there is none.
@@ -132,14 +132,14 @@ def parse_rows(text: str) -> list[Row]:
     return [_row(head, words, number) for number, words in enumerate(lines, 1)]
 
 
-def _row(head: list[str], words: list[str], number: int) -> Row:
+def _row(head: list[str], words: list[str], number: int) -> PrintedRow:
     place = f"row {number} ({' '.join(words[:2])})"
     if len(words) != len(head):
         raise ValueError(f"{place} has {len(words)} words for {len(head)} columns")
     cells = dict(zip(head[2:], words[2:], strict=True))
     try:
         figures = {method: _figure(word) for method, word in cells.items() if word != ABSENT}
-        return Row(words[0], _neighbors(words[1]), figures)
+        return PrintedRow(words[0], _neighbors(words[1]), figures)
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from error
 
@@ -154,7 +154,7 @@ def _neighbors(word: str) -> Neighbors:
 
 
 def _experiments(
-    head: Fields, table: str, column: str, row: Row, notes: Mapping[str, str]
+    head: Fields, table: str, column: str, row: PrintedRow, notes: Mapping[str, str]
 ) -> Iterator[Experiment]:
     """Yield the experiments of one method on one row: none, one, or one for each size."""
     own = head["methods"][column]
@@ -172,7 +172,7 @@ def _experiments(
     yield from _by_size(replace(experiment, doubts=doubts))
 
 
-def _holds(block: Fields, methods: set[str], row: Row) -> bool:
+def _holds(block: Fields, methods: set[str], row: PrintedRow) -> bool:
     """Say whether a block speaks of a cell: it names its data set, method and k, or none."""
     return (
         row.dataset in block.get("datasets", (row.dataset,))
@@ -181,7 +181,9 @@ def _holds(block: Fields, methods: set[str], row: Row) -> bool:
     )
 
 
-def _experiment(fields: Fields, own: Fields, table: str, column: str, row: Row) -> Experiment:
+def _experiment(
+    fields: Fields, own: Fields, table: str, column: str, row: PrintedRow
+) -> Experiment:
     method, protocol = own.get("method", column), dict(fields["protocol"])
     printed = own.get("figure", own.get("beside", method))
     error, spread = row.figures.get(printed, (None, None))
@@ -211,7 +213,7 @@ def _experiment(fields: Fields, own: Fields, table: str, column: str, row: Row) 
     return replace(experiment, name="_".join(word for word in words if word))
 
 
-def _seconds(fields: Fields, own: Fields, row: Row) -> float | None:
+def _seconds(fields: Fields, own: Fields, row: PrintedRow) -> float | None:
     """Return the published running time, which belongs to one k where the table says to which."""
     of_row = fields.get("seconds_k", row.k) == row.k
     return own.get("seconds", {}).get(row.dataset) if of_row else None

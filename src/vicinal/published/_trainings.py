@@ -1,6 +1,6 @@
 """Published tables of networks on the sphere: what is printed, and the trainings to set beside it.
 
-    trainings.toml ─▶ TrainedTable ─▶ Training each ─▶ run_world ─▶ figures ─▶ a table of Markdown
+    trainings.toml ─▶ TrainedTable ─▶ WorldTraining each ─▶ run_world ─▶ figures ─▶ Markdown
 
 A training serves every row that names it alike, and stands in a folder of its own, so that a
 stopped run goes on where it stopped.
@@ -30,7 +30,7 @@ ERRORS = ("error_mean", "class_error")  # what is wrong, where tables print what
 
 
 @dataclass(frozen=True)
-class Training:
+class WorldTraining:
     """A run of a world, and which of its records stand in which column."""
 
     world: str
@@ -51,7 +51,7 @@ class TrainedRow:
     name: str
     title: str
     published: tuple[float, ...] = ()
-    trainings: tuple[Training, ...] = ()
+    trainings: tuple[WorldTraining, ...] = ()
     why: str = ""
 
 
@@ -91,7 +91,7 @@ def _table(entry: dict[str, Any]) -> TrainedTable:
             row["name"],
             row["title"],
             tuple(row.get("published", ())),
-            tuple(Training(**training) for training in row.get("trainings", ())),
+            tuple(WorldTraining(**training) for training in row.get("trainings", ())),
             row.get("why", ""),
         )
         for row in entry.pop("rows")
@@ -170,7 +170,10 @@ def train_again(
 
 
 def figures_of(
-    table: TrainedTable, row: TrainedRow, training: Training, records: Sequence[Mapping[str, Any]]
+    table: TrainedTable,
+    row: TrainedRow,
+    training: WorldTraining,
+    records: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return a record for each cell of a row that a training measures."""
     figures = []

@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from .._trainings import show_energy
 from .._types import AnyArray
 from .._writing import write_atomically
 from . import _drawings, _maps, _neighbors, _numbers, _palette, _sentences
@@ -134,6 +135,7 @@ def _environment() -> Environment:
         "change": _neighbors.phrase_change,
         "count_of": _numbers.count_of,
         "distance": _numbers.format_distance,
+        "energy": show_energy,
         "judge": _neighbors.judge,
         "memory": _numbers.format_memory,
         "p_value": _numbers.format_p,

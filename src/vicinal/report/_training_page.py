@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._trainings import EnergyReport, JudgedPart, Training, TrainingReport
+from .._trainings import EnergyReport, JudgedPart, Training, TrainingReport, show_energy
 from .._writing import write_atomically
 from ._drawings import PageDrawing, render_svg
 from ._figures import draw_epochs, draw_misses
@@ -110,7 +110,5 @@ def draw_energies(report: EnergyReport) -> PageDrawing:
         f"Predicted minus true energy of each test molecule; {n_far} that are farther off lie at "
         "the edge."
     )
-    alt = (
-        f"Errors of {len(errors)} molecules, {np.abs(errors).mean():.2f} {report.unit} on average."
-    )
+    alt = f"Errors of {len(errors)} molecules, {show_energy(report.mae)} {report.unit} on average."
     return PageDrawing(render_svg(draw, "misses", alt, (7.2, 3.4)), caption)

@@ -135,9 +135,9 @@ class PairOrTripletObjective:
         self, parameters: FloatArray, sets: tuple[IntArray, Violation], part: slice
     ) -> tuple[float, FloatArray]:
         """Return the summed bound and the gradient of its mean."""
-        group, found = sets[0][part], sets[1].codes[part]
+        group, codes = sets[0][part], sets[1].codes[part]
         projected, inputs = self.layers.forward(parameters, self.X[group.reshape(-1)])
-        outer = found.reshape(projected.shape) - np.where(projected > 0, 1.0, -1.0)
+        outer = codes.reshape(projected.shape) - np.where(projected > 0, 1.0, -1.0)
         outer = (outer / len(group)).astype(parameters.dtype)
         gradient = self.layers.backward(parameters, inputs, outer)
         decay = parameters.dtype.type(self.decay)
@@ -259,8 +259,10 @@ class HDML(BinaryEncoder):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
         start = layers.draw(NORM, rng, X.dtype.type)
-        given = check_auto("learning_rate", self.learning_rate, check_positive)
-        rate = (RATE if given is None else given) * float(np.sqrt(np.mean(start**2)))
+        learning_rate = check_auto("learning_rate", self.learning_rate, check_positive)
+        rate = (RATE if learning_rate is None else learning_rate) * float(
+            np.sqrt(np.mean(start**2))
+        )
         radius = check_auto("radius", self.radius, check_positive)
         decay = check_positive("weight_decay", self.weight_decay, zero=True)
         bits = layers.widths[-1]

@@ -83,7 +83,7 @@ class Cell:
     @property
     def tuned(self) -> bool:
         """Whether the number of neighbours, or their radius, is left to cross-validation."""
-        return any(k in (KNN, HNN) for k in self.ks)
+        return any(isinstance(k, str) and k not in (CHOSEN, LEARNED) for k in self.ks)
 
     def keys(self) -> dict[Neighbors | None, str]:
         """Return the key of each k's record."""

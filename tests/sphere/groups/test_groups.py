@@ -305,6 +305,55 @@ def test_what_no_group_has_is_refused(make, said):
         make()
 
 
+class Triangle(Group):
+    """The turns and mirrors of a triangle, by real matrices."""
+
+    irreps = ("1", "sign", "2")
+
+    def dim(self, irrep):
+        return 2 if irrep == "2" else 1
+
+    def product(self, first, second):
+        if first == second == "2":
+            return ["1", "sign", "2"]
+        if "2" in (first, second):
+            return ["2"]
+        return ["1" if first == second else "sign"]
+
+    def sample(self, n, generator=None):
+        angle = torch.randint(3, (n,), generator=generator).double() * 2 * torch.pi / 3
+        turns = torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()], -1)
+        mirror = torch.randint(2, (n, 1), generator=generator).double() * 2 - 1
+        turns = turns.unflatten(-1, (2, 2))
+        return torch.stack([turns[..., 0], turns[..., 1] * mirror], -1)
+
+    def matrix(self, irrep, elements):
+        if irrep == "2":
+            return elements
+        sign = torch.linalg.det(elements)[:, None, None]
+        return sign if irrep == "sign" else torch.ones_like(sign)
+
+
+def test_matrices_of_a_group_may_be_real():
+    torch.manual_seed(0)
+    for group, labels in [
+        (Triangle(), Triangle.irreps),
+        (DirectProduct(Triangle(), SU2()), [("1", 0), ("2", 0.5), ("sign", 1)]),
+    ]:
+        kind = FragmentType(dict.fromkeys(labels, 2), group)
+        layer = ClebschGordanLayer(kind, kind, pairs="unordered").double()
+        assert equivariance_error(layer, kind) < 1e-13
+
+
+def test_groups_of_one_class_are_one_group_unless_they_keep_something():
+    assert FragmentType({"2": 1}, Triangle()) == FragmentType({"2": 1}, Triangle())
+    CovariantLinear(FragmentType({"2": 1}, Triangle()), FragmentType({"2": 2}, Triangle()))
+    assert Triangle() != Tetrahedral()
+    kept = Broken(lambda m: m)
+    assert kept == kept
+    assert kept != Broken(lambda m: m)
+
+
 def test_haar_samples_of_mirrors_are_half_mirrors():
     shares = [float((torch.linalg.det(g.sample(4000, seeded())) < 0).double().mean())
               for g in (O2(), O3())]  # fmt: skip

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from vicinal.sphere.molecules import Molecules, predict_molecules, read_xyz
+from vicinal._trainings import show_energy
+from vicinal.sphere.molecules import Molecules, MoleculeWorld, predict_molecules, read_xyz
 from vicinal.sphere.molecules._network import MoleculeNet
 from vicinal.sphere.molecules._spheres import CoulombSpheres, GaussianShells
 from vicinal.sphere.nn import save_network
@@ -33,6 +34,26 @@ def saved(tmp_path):
 
 def test_a_whole_network_answers(saved):
     assert np.isfinite(predict_molecules([saved], PAIR).energies).all()
+
+
+@pytest.mark.parametrize(("scale", "decimals"), [(2.0, 4), (300.0, 3), (3e-4, 8)])
+def test_predictions_have_the_decimals_of_what_was_learned(saved, tmp_path, scale, decimals):
+    content = json.loads((saved / "network.json").read_text())
+    content["facts"]["scaling"]["scale"] = scale
+    (saved / "network.json").write_text(json.dumps(content))
+    (tmp_path / "pair.xyz").write_text("2\n\nC 0 0 0\nO 0 0 2\n")
+    ((_, energy),) = MoleculeWorld().predict([saved], str(tmp_path / "pair.xyz")).rows
+    (exact,) = predict_molecules([saved], PAIR).energies[0]
+    assert energy == round(float(exact), decimals)
+    assert abs(energy - exact) < scale / 1000
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(12.345, "12.35"), (0.5, "0.500"), (0.00123, "0.00123"), (0.0, "0.00")]
+)
+def test_errors_are_told_with_three_digits(value, text):
+    assert show_energy(value) == text
+    assert show_energy(-7.0, like=value).endswith("0" * len(text.partition(".")[2]))
 
 
 @pytest.mark.parametrize(

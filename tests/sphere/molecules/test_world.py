@@ -145,6 +145,13 @@ def test_coulomb_descriptions_of_a_pair_are_what_the_formulas_say():
     np.testing.assert_allclose(bag_of_bonds(PAIR)[0], [0.5 * 6**2.4, 0.5 * 8**2.4, 48 / r])
 
 
+def test_bonds_of_elements_that_qm7_has_not_are_in_the_bags():
+    salt = Molecules(np.array([[[0, 0, 0], [0, 0, 2.0]]]), np.array([[11, 17]]))
+    np.testing.assert_allclose(
+        bag_of_bonds(salt)[0], [0.5 * 11**2.4, 0.5 * 17**2.4, 11 * 17 / (2.0 / 0.529177210903)]
+    )
+
+
 @needs_qm7
 def test_descriptions_do_not_depend_on_numbering(real_molecules):
     order = np.random.default_rng(0).permutation(real_molecules.charges.shape[1])

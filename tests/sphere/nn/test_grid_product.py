@@ -64,6 +64,14 @@ def test_values_and_brackets_are_their_closed_forms(l1, l2):
         assert float((found[l][..., 1] - expected).abs().max()) / size < 1e-13
 
 
+def test_degrees_have_equal_shares_in_the_values_at_first():
+    torch.manual_seed(0)
+    kind = FragmentType.uniform(3, 9)
+    layer = GridProduct(kind, kind, rank=200)
+    powers = [(2 * l + 1) * float(of.detach().square().mean()) for l, of in enumerate(layer.mix_in)]
+    assert max(powers) / min(powers) < 1.3
+
+
 @pytest.mark.parametrize("l_max", [4, 12, 24])
 @pytest.mark.parametrize("options", [{}, {"odd": True}, {"filters": "zonal", "support": 0.6}])
 def test_grid_layers_turn_with_their_input(l_max, options):
@@ -104,7 +112,7 @@ def test_derivatives_exist_twice():
 
 
 def test_zonal_filters_are_one_function_of_the_angle_for_all_degrees():
-    assert profiles(20, 0.6).shape == (21, 5)  # steps of half a wave of the highest degree
+    assert profiles(20, 0.6).shape == (21, 21)
     # A hat at the pole alone: its factors fall slowly, as those of a narrow filter do.
     narrow, wide = profiles(20, 0.1)[:, 0], profiles(20, math.pi)[:, 0]
     assert float(narrow[20] / narrow[0]) > 0.8 > float(wide[20] / wide[0])

@@ -18,6 +18,7 @@ from vicinal.sphere.shapes import (
     ShapeSetting,
     ShapeWorld,
     _world,
+    class_weights,
     judge_rival,
     list_shape_presets,
     predict_shapes,
@@ -108,6 +109,20 @@ def test_members_and_turns_are_averaged_and_kept_in_one_folder(trained, few_shap
     assert predictions.header == ("row", "predicted", "spread")
     alone = torch.load(trained[1] / "network.pt", weights_only=True)
     assert torch.equal(one["layers.0.weight"], alone["layers.0.weight"])
+
+
+def test_balanced_classes_count_alike_however_many_shapes_they_have(few_shapes):
+    rows = np.flatnonzero(few_shapes.shapes.labels != 1)[:33]  # 30 of the first, 3 of the last
+    weights = class_weights(few_shapes.shapes, rows)
+    labels = torch.from_numpy(few_shapes.shapes.labels[rows])
+    scores = torch.randn(33, 3, generator=torch.Generator().manual_seed(0))
+    plain = smoothed_classification().loss
+    each = [float(plain(scores[labels == of], labels[labels == of])) for of in (0, 2)]
+    alike = float(smoothed_classification(weights).loss(scores, labels))
+    assert alike == pytest.approx(sum(each) / 2, rel=1e-6)
+    assert float(plain(scores, labels)) == pytest.approx(
+        (30 * each[0] + 3 * each[1]) / 33, rel=1e-5
+    )
 
 
 def test_members_of_embeddings_have_no_mean(tmp_path):

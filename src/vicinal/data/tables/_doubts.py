@@ -222,8 +222,9 @@ def _doubt_answers(
     if len(y) <= FEW_ROWS:
         return []
     if len(counts) == 0:
-        names = [c.name for c, part in parts if c.kind == "number" and _follows(part[:, 0], y)]
-        what = "but for unit and zero point"
+        numbers = [(c.name, part[:, 0]) for c, part in parts if c.kind == "number"]
+        names = [name for name, values in numbers if _orders(values, y, CHANCE / len(parts))]
+        what = "in order, row by row"
     else:
         # Of all ways to lay out the classes over n rows, those that k groups of rows could tell.
         ways = lgamma(len(y) + 1) - sum(lgamma(count + 1) for count in counts)
@@ -239,14 +240,23 @@ def _doubt_answers(
     ]
 
 
-def _follows(values: FloatArray, y: AnyArray) -> bool:
-    known = ~np.isnan(values)
-    if known.sum() <= FEW_ROWS:
+def _orders(values: FloatArray, y: AnyArray, chance: float) -> bool:
+    """Say whether rows in the order of the values are in that of y, or the reverse, beyond chance.
+
+    So is whatever is made from y by another unit, a logarithm, rounding, or bands.
+    """
+    present = ~np.isnan(values)
+    if present.sum() <= FEW_ROWS:
         return False
-    values, y = values[known], y[known]
-    x, z = values - values.mean(), y - y.mean()
-    scale = np.sqrt((x @ x) * (z @ z))
-    return bool(np.isfinite(scale) and scale > 0 and abs(x @ z) >= (1 - 1e-9) * scale)
+    values, y = values[present], y[present]
+    counts = np.unique(values, return_counts=True)[1]
+    # Of all ways to lay out the values over the rows of different y, two are in order.
+    ways = lgamma(len(y) + 1) - sum(lgamma(count + 1) for count in counts)
+    ways -= sum(lgamma(count + 1) for count in np.unique(y, return_counts=True)[1])
+    if ways <= log(2 / chance):
+        return False
+    rising, falling = y[np.lexsort((y, values))], y[np.lexsort((-y, values))]
+    return bool(np.all(rising[:-1] <= rising[1:]) or np.all(falling[:-1] >= falling[1:]))
 
 
 def _tells(column: Column, part: FloatArray, y: AnyArray, most_groups: float) -> bool:

@@ -11,15 +11,8 @@ import numpy as np
 
 from vicinal._types import AnyArray, Dataset, FloatArray, Task
 from vicinal.data.tables._columns import FEW_ROWS
-from vicinal.data.tables._dependence import (
-    Dependence,
-    Evidence,
-    copy_codes,
-    find_copies,
-    find_groups,
-    find_time,
-    standardise,
-)
+from vicinal.data.tables._copies import copy_codes, find_copies, find_near_copies
+from vicinal.data.tables._dependence import Dependence, Evidence, standardise
 from vicinal.data.tables._doubts import list_doubts
 from vicinal.data.tables._encoder import TableEncoder
 from vicinal.data.tables._files import read_raw, table_suffix
@@ -28,7 +21,9 @@ from vicinal.data.tables._lines import describe_reading
 from vicinal.data.tables._raw_table import quoted
 from vicinal.data.tables._roles import Roles, TableParts, take_parts
 from vicinal.data.tables._sampling import HEAD
+from vicinal.data.tables._subjects import find_groups
 from vicinal.data.tables._target import encode_target
+from vicinal.data.tables._times import find_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,9 +198,15 @@ def find_dependence(
     if len(y) < FEW_ROWS:
         return Dependence()
     rows = Evidence(X, np.array(encoder.feature_columns), standardise(y, n_classes))
-    free = [c for c in parts.reading.columns if c.used and c.name not in parts.kept]
-    looks = [look(free, parts.features, rows) for look in (find_time, find_groups)]
-    dependences = [each for each in (*looks, find_copies(X, y)) if each is not None]
+    free = [c for c in parts.reading.columns if c.name not in parts.kept]
+    used = [c for c in free if c.used]
+    clocks = [c for c in free if c.used or c.kind == "identifier"]
+    looks = (
+        find_time(clocks, parts.features, rows),
+        find_groups(used, parts.features, rows),
+        find_copies(X, y) or find_near_copies(rows),
+    )
+    dependences = [each for each in looks if each is not None]
     chosen = next((each for each in dependences if each.protocol != "kfold"), Dependence())
     times = next((each.times for each in dependences if each.times is not None), None)
     weak = [line for each in dependences if each.protocol == "kfold" for line in each.notes]

@@ -174,10 +174,10 @@ def spread_strata(strata: IntArray, rng: np.random.Generator) -> IntArray:
 
     Rows that follow one another hold each class in its share, to within two rows. Time O(n log n).
     """
-    drawn = rng.permutation(len(strata))
-    _, codes, counts = np.unique(strata[drawn], return_inverse=True, return_counts=True)
+    shuffle = rng.permutation(len(strata))
+    _, codes, counts = np.unique(strata[shuffle], return_inverse=True, return_counts=True)
     grouped = np.argsort(codes, kind="stable")
     rank = np.arange(len(strata)) - np.repeat(np.cumsum(counts) - counts, counts)
     places = (rank + rng.random(len(counts))[codes[grouped]]) / counts[codes[grouped]]
-    order: IntArray = drawn[grouped[np.argsort(places, kind="stable")]]
+    order: IntArray = shuffle[grouped[np.argsort(places, kind="stable")]]
     return order

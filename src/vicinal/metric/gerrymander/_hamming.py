@@ -171,16 +171,16 @@ class HammingMLNG(BinaryEncoder):
         self._unit = NORM / size if size > 0 else 1.0
         with one_blas_thread():
             problem = HammingProblem(replace(rows, X=self._enter(X)), options)
-            learned = learn(problem, options.seed, watch_of(self))
+            outcome = learn(problem, options.seed, watch_of(self))
         self._widths = options.layers.widths
-        self._parameters = learned.components
+        self._parameters = outcome.components
         self.n_bits_ = self._widths[-1]
         self._keep_weights()
         self.query_scale_ = query_scale(self._project_queries(X))
-        self.margin_ = learned.setting["margin"]
-        self.learning_rate_ = learned.setting["learning_rate"]
-        self.settings_ = learned.tried
-        self.loss_curve_, self.n_iter_ = learned.losses, max(1, len(learned.losses))
+        self.margin_ = outcome.setting["margin"]
+        self.learning_rate_ = outcome.setting["learning_rate"]
+        self.settings_ = outcome.tried
+        self.loss_curve_, self.n_iter_ = outcome.losses, max(1, len(outcome.losses))
         return self.maps_
 
     def _options(self, rows: Rows) -> HammingOptions:

@@ -96,11 +96,11 @@ class HammingObjective:
         left, right = relaxed[0], relaxed[-1]
         squared_distances = rounded_squared_distances(left, right)
         np.fill_diagonal(squared_distances, np.inf)
-        found = new_inferred(len(rows), self.set_size(len(rows)))
+        sets = new_inferred(len(rows), self.set_size(len(rows)))
         codes = self.codes[rows].astype(np.int32)
         labels = np.broadcast_to(codes, squared_distances.shape).copy()
-        infer_sets(squared_distances, labels, codes, self.costs, found)
-        return replace(sets_difference(found, np.arange(len(rows))), rows=rows)
+        infer_sets(squared_distances, labels, codes, self.costs, sets)
+        return replace(sets_difference(sets, np.arange(len(rows))), rows=rows)
 
     def set_size(self, n_rows: int) -> int:
         """Return how many rows vote among so many: the share of the k, but enough for a vote."""
@@ -139,8 +139,8 @@ class HammingObjective:
     def _project(self, side: FloatArray, rows: IntArray, drop: bool = False) -> Any:
         options, masks = self.options, None
         if drop and options.dropout and len(options.layers.widths) > 2:
-            kept = self.rng.random((len(rows), options.layers.widths[1])) >= options.dropout
-            masks = (kept / (1 - options.dropout)).astype(self.X.dtype)
+            units = self.rng.random((len(rows), options.layers.widths[1])) >= options.dropout
+            masks = (units / (1 - options.dropout)).astype(self.X.dtype)
         return *options.layers.forward(side, self.X[rows], masks), masks
 
     def relax(self, projected: FloatArray) -> FloatArray:
@@ -180,9 +180,11 @@ class HammingProblem:
 
     def settings(self) -> list[HammingSetting]:
         """Return every combination of the settings that were left open."""
-        told, bits = self.options, self.options.layers.widths[-1]
-        margins = [share * bits for share in MARGINS] if told.margin is None else [told.margin]
-        rates = RATES if told.learning_rate is None else (told.learning_rate,)
+        options, bits = self.options, self.options.layers.widths[-1]
+        margins = (
+            [share * bits for share in MARGINS] if options.margin is None else [options.margin]
+        )
+        rates = RATES if options.learning_rate is None else (options.learning_rate,)
         return [HammingSetting(margin, rate) for margin, rate in product(margins, rates)]
 
     def begin(self, setting: Any, seed: Sequence[int]) -> Descent:

@@ -292,14 +292,14 @@ class MLNG(MetricLearner):
     def _finish(self, plan: Plan) -> LinearMaps:
         """Return the maps learned from all rows, and keep how they came to be."""
         rows: Any = plan.problem.rows
-        learned, frame = plan.learn(), rows.frame
+        outcome, frame = plan.learn(), rows.frame
         self._frame = (frame.centre, frame.scale, frame.basis)
-        self.init_ = learned.setting["init"]
-        self.learning_rate_ = learned.setting["learning_rate"]
-        self.regularization_ = learned.setting["regularization"]
-        self.settings_ = learned.tried
-        self.loss_curve_, self.n_iter_ = learned.losses, max(1, len(learned.losses))
-        return as_maps(plan, learned.components)
+        self.init_ = outcome.setting["init"]
+        self.learning_rate_ = outcome.setting["learning_rate"]
+        self.regularization_ = outcome.setting["regularization"]
+        self.settings_ = outcome.tried
+        self.loss_curve_, self.n_iter_ = outcome.losses, max(1, len(outcome.losses))
+        return as_maps(plan, outcome.components)
 
     def _warn_of_small_classes(self, codes: IntArray, n_neighbors: int) -> None:
         self.n_skipped_ = count_infeasible(codes, n_neighbors)

@@ -172,8 +172,8 @@ class FactoredObjective(PairedObjective):
         sets = self.infer(start, probes, cost * (1 - np.eye(len(self.options.costs))))
         # Without a wrong vote, or a right one, there is no gap.
         sizes = np.abs(cost - sets.loss[sets.loss > cost / 2])
-        known = sizes[sizes > 0]
-        size = np.sqrt(np.median(known) / MEDIAN_GAP) if len(known) else 1.0
+        gaps = sizes[sizes > 0]
+        size = np.sqrt(np.median(gaps) / MEDIAN_GAP) if len(gaps) else 1.0
         # In float64 the quotient would have all epochs that begin here walked in float64.
         return (start / size).astype(start.dtype)
 

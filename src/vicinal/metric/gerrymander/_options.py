@@ -49,40 +49,40 @@ class MLNGOptions:
 
 
 def check_options(
-    told: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | None
+    learner: Any, X: AnyArray, costs: FloatArray, warm: FloatArray | None
 ) -> MLNGOptions:
     """Return the options of an estimator for the rows X; ``warm`` is a map to go on from."""
     n_rows, width = X.shape
-    check_choice("solver", told.solver, SOLVERS)
-    check_choice("regularizer", told.regularizer, (None, *told._regularizers))
-    check_choice("candidates", told.candidates, ("auto", "all", *SEARCHES))
-    if told.candidates == "faiss":
+    check_choice("solver", learner.solver, SOLVERS)
+    check_choice("regularizer", learner.regularizer, (None, *learner._regularizers))
+    check_choice("candidates", learner.candidates, ("auto", "all", *SEARCHES))
+    if learner.candidates == "faiss":
         import_faiss("candidates='faiss'")
-    n_components = check_components(told.n_components, width)
+    n_components = check_components(learner.n_components, width)
     return MLNGOptions(
-        n_neighbors=usual_neighbors(told.n_neighbors, n_rows - 1),
+        n_neighbors=usual_neighbors(learner.n_neighbors, n_rows - 1),
         n_components=n_components,
-        solver=told.solver,
-        init=check_init(told, width) if warm is None else check_warm(warm, width, n_components),
-        regularizer=told.regularizer,
-        regularization=check_auto("regularization", told.regularization, check_positive),
+        solver=learner.solver,
+        init=check_init(learner, width) if warm is None else check_warm(warm, width, n_components),
+        regularizer=learner.regularizer,
+        regularization=check_auto("regularization", learner.regularization, check_positive),
         costs=scale_costs(costs),
-        learning_rate=check_auto("learning_rate", told.learning_rate, check_positive),
-        max_iter=check_whole("max_iter", told.max_iter),
-        tol=check_positive("tol", told.tol, zero=True),
-        search=choose_search(n_rows) if told.candidates == "auto" else told.candidates,
-        n_threads=thread_count(told.n_jobs),
-        seed=int(check_random_state(told.random_state).randint(2**31 - 1)),
+        learning_rate=check_auto("learning_rate", learner.learning_rate, check_positive),
+        max_iter=check_whole("max_iter", learner.max_iter),
+        tol=check_positive("tol", learner.tol, zero=True),
+        search=choose_search(n_rows) if learner.candidates == "auto" else learner.candidates,
+        n_threads=thread_count(learner.n_jobs),
+        seed=int(check_random_state(learner.random_state).randint(2**31 - 1)),
     )
 
 
-def check_init(told: Any, width: int, names: tuple[str, ...] = ("zeros", *STARTS)) -> Any:
+def check_init(learner: Any, width: int, names: tuple[str, ...] = ("zeros", *STARTS)) -> Any:
     """Return the init as "auto", a known name or an array (p, width)."""
-    init = told.init
+    init = learner.init
     if isinstance(init, str):
         check_choice("init", init, ("auto", *names))
         return init
-    return check_map(init, width, told.n_components)
+    return check_map(init, width, learner.n_components)
 
 
 def check_warm(components: FloatArray, width: int, n_components: int | None) -> FloatArray:

@@ -97,19 +97,19 @@ class LinearProblem:
         by one by ReliefF, and whitened within the classes, with all directions, those that part
         the class means first, and with these alone.
         """
-        options, asked, width = self.options, self.options.n_components, self.rows.X.shape[1]
+        options, rank, width = self.options, self.options.n_components, self.rows.X.shape[1]
         if not isinstance(options.init, str):
             return [Start("array", options.init.shape[-2])]
         if options.init == "zeros" and options.solver == "factored":
-            return [Start("zeros", asked, strength) for strength in STRENGTHS]
+            return [Start("zeros", rank, strength) for strength in STRENGTHS]
         if options.init != "auto":
-            return [Start(options.init, asked)]
+            return [Start(options.init, rank)]
         if sparse.issparse(self.rows.X):
-            return [Start("pca", asked or min(SPARSE_COMPONENTS, width))]
+            return [Start("pca", rank or min(SPARSE_COMPONENTS, width))]
         if options.solver == "psd":
             return [Start("zeros"), Start("identity"), Start("relieff")]
-        if asked is not None and asked < width:
-            return [Start("lda", asked), Start("pca", asked)]
+        if rank is not None and rank < width:
+            return [Start("lda", rank), Start("pca", rank)]
         starts = [Start("dann"), Start("identity")]
         if not self.rows.frame.is_plain:
             starts.append(Start("standardised"))

@@ -142,12 +142,12 @@ class PublishedMLNG(MetricLearner):
         )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with one_blas_thread():  # products are small, and the result must not depend on threads
-            tried = self._choose(rows, how, C, seed)
-            chosen = min(tried, key=lambda each: each.score)
+            trials = self._choose(rows, how, C, seed)
+            best = min(trials, key=lambda each: each.score)
             framed = frame_rows(rows)
-            descent = self._descend(rows, framed, how, chosen, seed)
-        self.init_, self.C_ = chosen.init, chosen.C
-        self.settings_ = [{**vars(each), "chosen": each is chosen} for each in tried]
+            descent = self._descend(rows, framed, how, best, seed)
+        self.init_, self.C_ = best.init, best.C
+        self.settings_ = [{**vars(each), "chosen": each is best} for each in trials]
         self.loss_curve_, self.n_iter_ = descent.losses, descent.epoch
         return framed.frame.maps(descent.factor.astype(rows.X.dtype, copy=False))
 
@@ -174,12 +174,12 @@ class PublishedMLNG(MetricLearner):
                 for name in ("identity", "relieff")
             )
             init = "relieff" if relief < plain else "zeros"
-        tried = [PublishedSetting(init, weight) for weight in weights]
-        if len(tried) == 1:
-            return tried
-        ends = [self._descend(train, framed, how, each, seed, "settings") for each in tried]
+        trials = [PublishedSetting(init, weight) for weight in weights]
+        if len(trials) == 1:
+            return trials
+        ends = [self._descend(train, framed, how, each, seed, "settings") for each in trials]
         return [
-            replace(each, score=score(end.factor)) for each, end in zip(tried, ends, strict=True)
+            replace(each, score=score(end.factor)) for each, end in zip(trials, ends, strict=True)
         ]
 
     def _start(self, name: str, rows: Rows, framed: FramedRows) -> FloatArray:

@@ -106,11 +106,11 @@ class CodeDescent:
         """Return the signed pairs of queries a (m, c) and database rows b (n, c), by place."""
         twice_hamming = a.shape[1] - a @ b.T
         twice_hamming[rows[:, None] == among] = np.inf
-        found = new_inferred(len(rows), min(self.n_neighbors, len(among) - 1))
-        known = self.codes.astype(np.int32)
-        labels = np.broadcast_to(known[among], twice_hamming.shape).copy()
-        infer_sets(twice_hamming, labels, known[rows], self.costs, found)
-        return sets_difference(found, np.arange(len(rows)))
+        sets = new_inferred(len(rows), min(self.n_neighbors, len(among) - 1))
+        codes = self.codes.astype(np.int32)
+        labels = np.broadcast_to(codes[among], twice_hamming.shape).copy()
+        infer_sets(twice_hamming, labels, codes[rows], self.costs, sets)
+        return sets_difference(sets, np.arange(len(rows)))
 
     def _normalise(self) -> None:
         """Set the weights of each layer to length one; there are no offsets."""
@@ -229,11 +229,11 @@ class PublishedHammingMLNG(BinaryEncoder):
         self._unit = float(np.sqrt(layers.widths[1] / (squares.mean() or 1.0)))
         self._widths, seed = layers.widths, check_random_state(self.random_state).randint(2**31 - 1)
         with one_blas_thread():  # products are small, and the result must not depend on threads
-            tried = self._choose(rows, layers, balance, int(seed))
-            chosen = min(tried, key=lambda each: each["score"])
-            descent = self._descend(rows, layers, chosen["balance"], int(seed))
-        self.balance_ = chosen["balance"]
-        self.settings_ = [{**each, "chosen": each is chosen} for each in tried]
+            trials = self._choose(rows, layers, balance, int(seed))
+            best = min(trials, key=lambda each: each["score"])
+            descent = self._descend(rows, layers, best["balance"], int(seed))
+        self.balance_ = best["balance"]
+        self.settings_ = [{**each, "chosen": each is best} for each in trials]
         self.loss_curve_, self.n_iter_ = descent.losses, len(descent.losses)
         self._parameters, self.n_bits_ = descent.parameters, bits
         self._keep_weights(layers)
@@ -252,15 +252,15 @@ class PublishedHammingMLNG(BinaryEncoder):
         ((train, held),) = splits
         k = usual_neighbors(self.n_neighbors, train.n_rows)
         costs = check_costs(self.costs, len(rows.classes.names))
-        tried = []
+        trials = []
         for each in BALANCES:
             sides = self._descend(train, layers, each, seed, "settings").parameters
             bits = layers.forward(sides[-1], self._enter(train.X))[0]
-            asked = layers.forward(sides[0], self._enter(held.X))[0]
-            mapped = np.where(bits > 0, 0.5, -0.5), np.tanh(asked * query_scale(asked)) / 2
+            queries = layers.forward(sides[0], self._enter(held.X))[0]
+            mapped = np.where(bits > 0, 0.5, -0.5), np.tanh(queries * query_scale(queries)) / 2
             losses = prediction_losses(*mapped, train.classes, held.classes, k, costs=costs)
-            tried.append({"balance": each, "score": float(losses.mean())})
-        return tried
+            trials.append({"balance": each, "score": float(losses.mean())})
+        return trials
 
     def _descend(
         self, rows: Rows, layers: Layers, balance: float, seed: int, stage: str = "fit"

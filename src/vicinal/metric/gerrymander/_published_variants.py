@@ -81,19 +81,19 @@ class _PublishedMaps(MetricLearner):
         check_whole("max_iter", self.max_iter)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with one_blas_thread():  # products are small, and the result must not depend on threads
-            tried = self._choose(rows, self._settings(rows), seed)
-            chosen = min(tried, key=lambda each: each.score)
+            trials = self._choose(rows, self._settings(rows), seed)
+            best = min(trials, key=lambda each: each.score)
             framed = plain_rows(rows)
-            descent = self._descend(rows, framed, chosen, seed)
-            setting = chosen
+            descent = self._descend(rows, framed, best, seed)
+            setting = best
             while not descent.is_finite and setting.C is None:
                 setting = replace(setting, strength=setting.strength / 3)
                 descent = self._descend(rows, framed, setting, seed)
         if not descent.is_finite:
             raise ValueError(f"C={self.C!r} is so large that the descent diverges; use less.")
         self.C_ = descent.C
-        self.gamma_, self.batch_size_ = chosen.gamma, chosen.batch_size
-        self.settings_ = [{**vars(each), "chosen": each is chosen} for each in tried]
+        self.gamma_, self.batch_size_ = best.gamma, best.batch_size
+        self.settings_ = [{**vars(each), "chosen": each is best} for each in trials]
         self.loss_curve_, self.n_iter_ = descent.losses, descent.epoch
         return framed.frame.maps(one_or_two(descent.maps).astype(rows.X.dtype, copy=False))
 
@@ -110,20 +110,20 @@ class _PublishedMaps(MetricLearner):
         ((train, held),) = splits
         framed, k = plain_rows(train), usual_neighbors(self.n_neighbors, train.n_rows)
         costs = None if self.costs is None else check_costs(self.costs, len(rows.classes.names))
-        known, wanted = train.target, held.target
-        assert known is not None
-        assert wanted is not None
+        target, truth = train.target, held.target
+        assert target is not None
+        assert truth is not None
 
-        def judged(setting: MapSetting) -> MapSetting:
+        def judge(setting: MapSetting) -> MapSetting:
             descent = self._descend(train, framed, setting, seed, "settings")
             maps = framed.frame.maps(one_or_two(descent.maps))
             if not descent.is_finite:
                 return replace(setting, score=np.inf)
             mapped = maps.database(train.X), maps.queries(held.X)
-            losses = prediction_losses(*mapped, known, wanted, k, costs=costs)
+            losses = prediction_losses(*mapped, target, truth, k, costs=costs)
             return replace(setting, score=float(losses.mean()))
 
-        return [judged(setting) for setting in settings]
+        return [judge(setting) for setting in settings]
 
     def _descend(
         self, rows: Rows, framed: FramedRows, setting: MapSetting, seed: int, stage: str = "fit"
@@ -226,11 +226,11 @@ class PublishedAsymmetricMLNG(_PublishedMaps):
         costs = check_costs(self.costs, len(rows.classes.names)).astype(np.float64)
         k, codes = usual_neighbors(self.n_neighbors, rows.n_rows - 1), rows.codes.astype(np.int32)
 
-        def infer(squared_distances: FloatArray, asked: IntArray) -> SignedPairs:
-            inferred = new_inferred(len(asked), k)
+        def infer(squared_distances: FloatArray, queries: IntArray) -> SignedPairs:
+            sets = new_inferred(len(queries), k)
             labels = np.broadcast_to(codes, squared_distances.shape).copy()
-            infer_sets(squared_distances, labels, codes[asked], costs, inferred)
-            return sets_difference(inferred, asked)
+            infer_sets(squared_distances, labels, codes[queries], costs, sets)
+            return sets_difference(sets, queries)
 
         return infer
 
@@ -330,8 +330,8 @@ class PublishedRegressionMLNG(_PublishedMaps):
     def _inference(self, rows: FramedRows, setting: MapSetting) -> Infer:
         k, y = usual_neighbors(self.n_neighbors, rows.n_rows - 1), rows.values
 
-        def infer(squared_distances: FloatArray, asked: IntArray) -> SignedPairs:
-            inferred = target_sets(squared_distances, y[asked], y, k, setting.gamma / k)
-            return sets_difference(inferred, asked)
+        def infer(squared_distances: FloatArray, queries: IntArray) -> SignedPairs:
+            sets = target_sets(squared_distances, y[queries], y, k, setting.gamma / k)
+            return sets_difference(sets, queries)
 
         return infer

@@ -217,15 +217,15 @@ class RegressionMLNG(MetricLearner):
 
     def _finish(self, plan: Plan) -> LinearMaps:
         """Return the maps learned from all rows, and keep how they came to be."""
-        learned = plan.learn()
-        self.init_ = learned.setting["init"]
-        self.learning_rate_ = learned.setting["learning_rate"]
-        self.regularization_ = learned.setting["regularization"]
-        self.set_size_ = learned.setting["set_size"]
-        self.gamma_ = learned.setting["gamma"]
-        self.settings_ = learned.tried
-        self.loss_curve_, self.n_iter_ = learned.losses, max(1, len(learned.losses))
-        return as_maps(plan, learned.components)
+        outcome = plan.learn()
+        self.init_ = outcome.setting["init"]
+        self.learning_rate_ = outcome.setting["learning_rate"]
+        self.regularization_ = outcome.setting["regularization"]
+        self.set_size_ = outcome.setting["set_size"]
+        self.gamma_ = outcome.setting["gamma"]
+        self.settings_ = outcome.tried
+        self.loss_curve_, self.n_iter_ = outcome.losses, max(1, len(outcome.losses))
+        return as_maps(plan, outcome.components)
 
     def _options(self, rows: Rows) -> RegressionOptions:
         n_rows, width = rows.X.shape

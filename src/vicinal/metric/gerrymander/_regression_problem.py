@@ -123,11 +123,11 @@ class RegressionObjective(PairedObjective):
         centre = points.mean(axis=0)
         points -= centre
         size = max(1, BLOCK_ENTRIES // len(points))
-        found = [
+        blocks = [
             self._infer_block(parameters, rows[first : first + size], points, centre)
             for first in range(0, len(rows), size)
         ]
-        return found[0] if len(found) == 1 else joined(found)
+        return blocks[0] if len(blocks) == 1 else join(blocks)
 
     def _infer_block(
         self,
@@ -139,17 +139,17 @@ class RegressionObjective(PairedObjective):
         queries = self.X[rows] @ sides(parameters)[0].T - centre
         squared_distances = pair_distances(queries, points, rows, self.references)
         options = self.options
-        known = self.y[self.references]
-        inferred = target_sets(
-            squared_distances, self.y[rows], known, self.set_size, self.unit,
+        targets = self.y[self.references]
+        sets = target_sets(
+            squared_distances, self.y[rows], targets, self.set_size, self.unit,
             sets=options.sets, epsilon=options.epsilon, seed=options.seed,
         )  # fmt: skip
-        pairs = sets_difference(inferred, rows)
-        named = self.references[pairs.points].astype(np.int32)
-        return replace(pairs, points=named)
+        pairs = sets_difference(sets, rows)
+        numbers = self.references[pairs.points].astype(np.int32)
+        return replace(pairs, points=numbers)
 
 
-def joined(parts: Sequence[SignedPairs]) -> SignedPairs:
+def join(parts: Sequence[SignedPairs]) -> SignedPairs:
     """Return the pairs of several blocks of rows as those of one."""
     offsets = np.cumsum([0, *(part.starts[-1] for part in parts)])
     starts = [part.starts[:-1] + offset for part, offset in zip(parts, offsets, strict=False)]
@@ -175,22 +175,22 @@ class RegressionProblem:
 
     def settings(self) -> list[RegressionSetting]:
         """Return every combination of the settings that were left open."""
-        told = self.options
-        rates = RATES if told.learning_rate is None else (told.learning_rate,)
-        most = max(told.n_neighbors, self.rows.n_rows // 2)
-        sizes = sorted({min(times * told.n_neighbors, most) for times in SIZES})
-        if told.set_size is not None:
-            sizes = [told.set_size]
-        batches = BATCHES if told.batch_size is None else (told.batch_size,)
+        options = self.options
+        rates = RATES if options.learning_rate is None else (options.learning_rate,)
+        most = max(options.n_neighbors, self.rows.n_rows // 2)
+        sizes = sorted({min(times * options.n_neighbors, most) for times in SIZES})
+        if options.set_size is not None:
+            sizes = [options.set_size]
+        batches = BATCHES if options.batch_size is None else (options.batch_size,)
         amounts: tuple[float, ...] = (0.0,)
-        if told.regularizer is not None:
-            amounts = AMOUNTS if told.regularization is None else (told.regularization,)
+        if options.regularizer is not None:
+            amounts = AMOUNTS if options.regularization is None else (options.regularization,)
         return [
             RegressionSetting(start, rate, size, gamma, batch, amount)
             for start, size, rate, batch, amount in product(
                 self.starts(), sizes, rates, batches, amounts
             )
-            for gamma in ([u * size for u in UNITS] if told.gamma is None else [told.gamma])
+            for gamma in ([u * size for u in UNITS] if options.gamma is None else [options.gamma])
         ]
 
     def starts(self) -> list[Start]:
@@ -200,14 +200,14 @@ class RegressionProblem:
         which the mean of the rows moves with the target (sliced inverse regression), all of them
         or the first two alone.
         """
-        init, asked = self.options.init, self.options.n_components
+        init, rank = self.options.init, self.options.n_components
         if not isinstance(init, str):
             return [Start("array", init.shape[-2])]
         if init != "auto":
-            return [Start(init, asked)]
-        starts = [Start("identity", asked), Start("relieff", asked), Start("lda", asked)]
+            return [Start(init, rank)]
+        starts = [Start("identity", rank), Start("relieff", rank), Start("lda", rank)]
         return (
-            [*starts, Start("lda", FEW)] if asked is None and self.rows.X.shape[1] > FEW else starts
+            [*starts, Start("lda", FEW)] if rank is None and self.rows.X.shape[1] > FEW else starts
         )
 
     def begin(self, setting: Any, seed: Sequence[int]) -> Descent:
@@ -237,8 +237,8 @@ class RegressionProblem:
         """Return the map, or both, where a start puts them; an array keeps its scale."""
         rows, dtype, width = self.rows, self.rows.X.dtype, self.rows.X.shape[1]
         if start.name == "array":
-            given = np.ascontiguousarray(self.rows.frame.unfold(self.options.init), dtype=dtype)
-            return np.stack([given, given]) if self.options.asymmetric else given
+            array = np.ascontiguousarray(self.rows.frame.unfold(self.options.init), dtype=dtype)
+            return np.stack([array, array]) if self.options.asymmetric else array
         if start.name == "relieff":
             weights = rrelieff_weights(
                 rows.X, rows.values, np.arange(rows.n_rows), np.ones(min(10, rows.n_rows - 1)),
@@ -260,11 +260,11 @@ class RegressionProblem:
 
     def score(self, components: FloatArray, held: FramedRows) -> FloatArray:
         """Return the squared error of each held-out row's mean of neighbours."""
-        maps, known, wanted = sides(components), self.rows.target, held.target
-        assert known is not None
-        assert wanted is not None
+        maps, target, truth = sides(components), self.rows.target, held.target
+        assert target is not None
+        assert truth is not None
         return prediction_losses(
-            self.rows.X @ maps[-1].T, held.X @ maps[0].T, known, wanted,
+            self.rows.X @ maps[-1].T, held.X @ maps[0].T, target, truth,
             self.options.n_neighbors, n_threads=self.options.n_threads,
         )  # fmt: skip
 
@@ -297,7 +297,7 @@ def scale_to_neighbors(
     near = nearest_rows(mapped, mapped[probes], min(k + 1, len(mapped)))
     gaps = mapped[probes] - mapped[near[:, -1]]
     sizes = np.einsum("ij,ij->i", gaps, gaps)
-    known = sizes[sizes > 0]
-    if not len(known):
+    positive = sizes[sizes > 0]
+    if not len(positive):
         return components
-    return (components / np.sqrt(np.median(known))).astype(components.dtype)
+    return (components / np.sqrt(np.median(positive))).astype(components.dtype)

@@ -172,9 +172,9 @@ class GradientMetric(KeptGradients):
         X = X if span is None else span.enter(X)
         how = {"keep": so_far.gradients is not None, "diagonal": self._kind.diagonal}
         (added,) = evaluate(X, weights / self._weight_scale, fitted, options.blocks, **how)
-        kept = options.n_components
-        kept = len(self.components_) if isinstance(kept, str) else kept
-        self._keep_sums(so_far.merge(added), kept)
+        rank = options.n_components
+        rank = len(self.components_) if isinstance(rank, str) else rank
+        self._keep_sums(so_far.merge(added), rank)
         return self
 
     def spectrum_interval(
@@ -267,9 +267,9 @@ class GradientMetric(KeptGradients):
             return None
         components = self.components_.astype(np.float64)
         squared = np.einsum("pd,pd->p", components, components)
-        kept = squared > 0
+        positive = squared > 0
         # The mean of JJᵀ in the coordinates of the map, where the mean metric is the identity.
-        sizes = self.eigenvalues_[: len(components)][kept] / squared[kept]
+        sizes = self.eigenvalues_[: len(components)][positive] / squared[positive]
         return LocalRanking(self._fitted_smoother(), components, float(1 / sizes.mean()))
 
     def _targets(self, target: Any, weights: FloatArray) -> Targets:
@@ -282,8 +282,8 @@ class GradientMetric(KeptGradients):
         smoothing = Smoothing() if self.smoothing is None else self.smoothing
         if not isinstance(smoothing, Smoothing):
             raise ValueError(f"smoothing must be a vicinal.Smoothing or None, got {smoothing!r}.")
-        told = self.get_params(deep=False) | smoothing.get_params()
-        return check_options(told, type(self).__name__, self._kind, n_features, n_columns)
+        parameters = self.get_params(deep=False) | smoothing.get_params()
+        return check_options(parameters, type(self).__name__, self._kind, n_features, n_columns)
 
     def _bootstrap(
         self, rank: int, n_resamples: int, random_state: Any

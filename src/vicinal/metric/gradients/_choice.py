@@ -65,14 +65,14 @@ def choose(
     for path in paths:
         for number, trial in enumerate(path, start=1):
             lines.say(f"iteration {number}: {trial.name}, error {trial.value:.4g}")
-    chosen, best = preferred(paths)
-    enough = chosen.index(first_within(chosen, best))
+    path, best = preferred(paths)
+    enough = path.index(first_within(path, best))
     start = None
     if enough:
-        before = chosen[enough - 1]
-        (learned,) = halves.kind.components(merge_all(before.sums), before.smoother)
-        start = halves.yardstick.rescale(learned)
-    return SmootherChoice(chosen[enough].smoother, start, enough + 1)
+        before = path[enough - 1]
+        (components,) = halves.kind.components(merge_all(before.sums), before.smoother)
+        start = halves.yardstick.rescale(components)
+    return SmootherChoice(path[enough].smoother, start, enough + 1)
 
 
 def preferred(paths: Sequence[list[SmootherTrial]]) -> tuple[list[SmootherTrial], SmootherTrial]:
@@ -120,10 +120,10 @@ def follow(halves: Halves, path: Sequence[Sequence[SmootherTrial]]) -> list[Smoo
     starts: Starts = (None,) * len(halves.folds)
     trials: list[SmootherTrial] = []
     for scouted in path:
-        found = try_all(halves, [trial.smoother for trial in scouted], starts)
-        if not found:
+        level = try_all(halves, [trial.smoother for trial in scouted], starts)
+        if not level:
             break
-        trials.append(least_ridge(found))
+        trials.append(least_ridge(level))
         if len(trials) > 1 and trials[-1].value > trials[-2].value:
             break
         starts = tuple(halves.yardstick.rescale(each) for each in trials[-1].components)

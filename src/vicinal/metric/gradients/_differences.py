@@ -35,8 +35,8 @@ def difference_gradients(
     one. Time O(m n d) by products (Gaussian; C columns cost no more than one), or O(d) for each
     pair within 1 + t (compact kernels). With steps (d, C) that is spent once a class.
     """
-    given = smoother.bandwidth / 2 if smoother.step is None else smoother.step
-    steps = np.asarray(given, np.float64) / smoother.bandwidth
+    step = smoother.bandwidth / 2 if smoother.step is None else smoother.step
+    steps = np.asarray(step, np.float64) / smoother.bandwidth
     if steps.ndim < 2:
         steps = np.broadcast_to(steps, rows.shape[1])
         return _one_step_each(rows, sample, smoother, steps, own)

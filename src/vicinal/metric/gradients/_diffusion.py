@@ -39,12 +39,12 @@ _EVALUATIONS = 1000
 
 def flat_gradients(X: AnyArray, fitted: FittedSmoother, *, own: bool = False) -> FloatArray:
     """Return g (m, d): the gradient, or Σ_c |J_c| for classes. Memory O(block · C d) beside it."""
-    found = np.empty(X.shape)
+    flat = np.empty(X.shape)
     for block in ONE_THREAD.split(len(X), fitted):
         (gradients,) = gradients_at(X[block], fitted, own=own)
         real = gradients.shape[1] == 1
-        found[block] = gradients[:, 0] if real else np.abs(gradients).sum(axis=1)
-    return found
+        flat[block] = gradients[:, 0] if real else np.abs(gradients).sum(axis=1)
+    return flat
 
 
 class GradientDiffusionMap(MetricLearner):
@@ -162,8 +162,8 @@ class GradientDiffusionMap(MetricLearner):
         _, ends = without_itself(*self._index.query(X, k + 1), np.arange(len(X)))
         terms = edge_terms(X, self.gradients_, X, self.gradients_, ends)
         self.sigma1_, self.sigma2_ = (
-            median_scale(part) if told is None else float(told)
-            for part, told in zip(terms, (self.sigma1, self.sigma2), strict=True)
+            median_scale(part) if scale is None else float(scale)
+            for part, scale in zip(terms, (self.sigma1, self.sigma2), strict=True)
         )
         exponents = np.minimum(self._exponents(*terms), _LARGEST_EXPONENT)
         graph = symmetric_graph(ends, np.exp(-exponents))

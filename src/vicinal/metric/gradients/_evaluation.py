@@ -120,21 +120,21 @@ def gradients_at(X: AnyArray, fitted: FittedSmoother, *, own: bool = False) -> l
     sample, smoothers = fitted.sample, fitted.smoothers
     estimator, rows = smoothers[0].estimator, fitted.coordinates.enter(X, sample.panel.dtype)
     if estimator == "difference":
-        found = [difference_gradients(rows, sample, each, own=own) for each in smoothers]
+        gradients = [difference_gradients(rows, sample, each, own=own) for each in smoothers]
     elif estimator == "local-linear":
-        found = _local_slopes(rows, fitted)
+        gradients = _local_slopes(rows, fitted)
     elif estimator == "kernel-ridge":
         assert fitted.coefficients is not None
         together = ridge_gradients(rows, sample, fitted.coefficients)
-        found = np.split(together, len(smoothers), axis=1)
+        gradients = np.split(together, len(smoothers), axis=1)
     else:
         scales = tuple((smoothers[0].bandwidth / each.bandwidth) ** 2 for each in smoothers)
         temperature = None if sample.targets.is_real else smoothers[0].temperature
-        found = [
+        gradients = [
             softmax_gradients(*estimate, temperature)
             for estimate in analytic_gradients(rows, sample, scales)
         ]
-    return [fitted.coordinates.leave(part) * sample.targets.scale for part in found]
+    return [fitted.coordinates.leave(part) * sample.targets.scale for part in gradients]
 
 
 def _local_slopes(rows: FloatArray, fitted: FittedSmoother) -> list[FloatArray]:
@@ -147,13 +147,13 @@ def _local_slopes(rows: FloatArray, fitted: FittedSmoother) -> list[FloatArray]:
     samples, columns = sample.rows.astype(dtype), sample.targets.columns().astype(dtype)
     counts = {each: min(each.n_local or 2, len(sample.panel)) for each in smoothers}
     squared, indices = fitted.index.query(rows, max(counts.values()))
-    found: dict[Smoother, FloatArray] = {}
+    by_smoother: dict[Smoother, FloatArray] = {}
     for k in set(counts.values()):
         alike = [each for each in smoothers if counts[each] == k]
         near = (indices[:, :k], squared[:, :k], samples, columns, sample.weights)
         slopes = slopes_at(*near, [each.ridge for each in alike], COMPACT[smoothers[0].kernel])
-        found.update(zip(alike, slopes, strict=True))
-    return [found[each] for each in smoothers]
+        by_smoother.update(zip(alike, slopes, strict=True))
+    return [by_smoother[each] for each in smoothers]
 
 
 def _slopes_within(
@@ -171,8 +171,8 @@ def _slopes_within(
         near = indices[part]
         weights = profiles(squared[None, part], kernel) * sample.weights[near]
         fits = local_fits(sample.rows[None, near], columns[None, near], weights, ridges)[2]
-        for kept, found in zip(slopes, fits, strict=True):
-            kept[a] = found[0]
+        for slope, fit in zip(slopes, fits, strict=True):
+            slope[a] = fit[0]
     return slopes
 
 

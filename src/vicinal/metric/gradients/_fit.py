@@ -126,8 +126,8 @@ class BegunFit:
         ) -> tuple[Evaluated, FittedSmoother]:
             fitted = fit_smoother(X, targets, smoother, weights=weights, components=components)
             how = {"keep": options.keep_gradients, "diagonal": options.kind.diagonal}
-            found = evaluate(points, point_weights, fitted, options.blocks, own=True, **how)[0]
-            return found, fitted
+            result = evaluate(points, point_weights, fitted, options.blocks, own=True, **how)[0]
+            return result, fitted
 
         return replace(follow_plan(plan, evaluate_points), span=self.span, dtype=self.dtype)
 
@@ -194,15 +194,17 @@ def follow_plan(plan: FitPlan, evaluate: Evaluate) -> GradientFit:
     """
     choice, components = plan.choice, plan.choice.start
     for left in reversed(range(choice.n_left)):
-        used, found, fitted = _first_found(plan, choice.smoother, components, evaluate)
+        smoother, result, fitted = _first_changing(plan, choice.smoother, components, evaluate)
         if left:
-            (learned,) = plan.options.kind.components(found.sums, choice.smoother)
-            components = plan.yardstick.rescale(learned)
+            (components,) = plan.options.kind.components(result.sums, choice.smoother)
+            components = plan.yardstick.rescale(components)
     n_components = plan.options.n_components
-    return GradientFit(used, components, found, fitted, choice.n_iter, n_components, plan.dtype)
+    return GradientFit(
+        smoother, components, result, fitted, choice.n_iter, n_components, plan.dtype
+    )
 
 
-def _first_found(
+def _first_changing(
     plan: FitPlan, smoother: Smoother, components: FloatArray | None, evaluate: Evaluate
 ) -> tuple[Smoother, Evaluated, FittedSmoother | None]:
     """Return the first smoother under which f changes at all, and what it finds.
@@ -213,9 +215,9 @@ def _first_found(
     if not isinstance(plan.options.bandwidth, float):
         attempts.append(widest(smoother, plan.yardstick.median, plan.n_rows))
     for attempt in attempts:
-        found, fitted = evaluate(attempt, components)
-        if found_gradients(found.sums, attempt, plan.target_scale):
-            return attempt, found, fitted
+        result, fitted = evaluate(attempt, components)
+        if found_gradients(result.sums, attempt, plan.target_scale):
+            return attempt, result, fitted
     raise nothing_near(attempts[0], plan.yardstick.median)
 
 

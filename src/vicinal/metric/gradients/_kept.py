@@ -64,8 +64,8 @@ class KeptGradients(MetricLearner):
         (gradients,) = gradients_at(sample[rows], inside, own=True)
         return ladle(fitted.coordinates.leave(gradients), np.random.RandomState(0))
 
-    def _keep_sums(self, found: Evaluated, n_components: int | None) -> None:
-        sums, d = found.sums, self.n_features_in_
+    def _keep_sums(self, result: Evaluated, n_components: int | None) -> None:
+        sums, d = result.sums, self.n_features_in_
         self._sums = dict(vars(sums))
         self.n_evaluations_ = sums.count
         if self._kind.diagonal or vars(self).get("diagonal_", False):  # files of before have none
@@ -82,11 +82,11 @@ class KeptGradients(MetricLearner):
                 lifted = Span(**self._span).lift(components)
                 components = with_signs(lifted) * np.sqrt(d / len(values))
         self.components_ = components[:n_components].astype(self._dtype, copy=False)
-        if found.gradients is not None:
-            gradients = found.gradients
+        if result.gradients is not None:
+            gradients = result.gradients
             if self._span is not None:
                 gradients = gradients @ self._span["basis"]
-            self.gradients_, self._point_weights = as_stored(gradients), found.weights
+            self.gradients_, self._point_weights = as_stored(gradients), result.weights
         else:  # an earlier fit's
             self.__dict__.pop("gradients_", None)
             self.__dict__.pop("_point_weights", None)

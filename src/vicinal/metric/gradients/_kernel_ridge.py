@@ -45,11 +45,11 @@ def ridge_coefficients(sample: Sample, ridges: Sequence[float]) -> list[FloatArr
     kernel = _gaussian(np.asarray(sample.rows, np.float64))
     residuals = sample.targets.columns() - prior(sample)
     plain, noise = kernel.diagonal().copy(), sample.weights.mean() / sample.weights
-    found: list[FloatArray] = []
+    coefficients: list[FloatArray] = []
     for ridge in ridges:
         np.fill_diagonal(kernel, plain + ridge * noise)
-        found.append(_solved(kernel, residuals))
-    return found
+        coefficients.append(_solved(kernel, residuals))
+    return coefficients
 
 
 def _solved(matrix: FloatArray, columns: FloatArray) -> FloatArray:

@@ -135,6 +135,6 @@ def slopes_at(
         weights = neighbour_weights(squared_distances[part], kernel)
         weights = (weights * sample_weights[indices[part]]).astype(rows.dtype)
         near = (rows[indices[part]], targets[indices[part]])
-        for kept, found in zip(slopes, local_fits(*near, weights, ridges)[2], strict=True):
-            kept[part] = found
+        for slope, fit in zip(slopes, local_fits(*near, weights, ridges)[2], strict=True):
+            slope[part] = fit
     return slopes

@@ -51,52 +51,52 @@ class GradientOptions:
 
 
 def check_options(
-    told: Mapping[str, Any], learner: str, kind: MetricKind, n_features: int, n_columns: int
+    parameters: Mapping[str, Any], learner: str, kind: MetricKind, n_features: int, n_columns: int
 ) -> GradientOptions:
     """Return a learner's parameters (those of ``get_params``) for X (n, d) and C columns of f."""
-    given = [name for name in _CHECKS if told[name] is not None]
-    told = {**told, **{name: _CHECKS[name](name, told[name]) for name in given}}
-    if told["estimator"] == "auto" and isinstance(told["bandwidth"], float):
+    names = [name for name in _CHECKS if parameters[name] is not None]
+    parameters = {**parameters, **{name: _CHECKS[name](name, parameters[name]) for name in names}}
+    if parameters["estimator"] == "auto" and isinstance(parameters["bandwidth"], float):
         raise ValueError("estimator='auto' chooses the bandwidth too; give one estimator.")
-    check_choice("diagonal", told["diagonal"], (None, True, False))
-    if told["local"] and kind.diagonal:
+    check_choice("diagonal", parameters["diagonal"], (None, True, False))
+    if parameters["local"] and kind.diagonal:
         raise ValueError(
             f"local=True ranks by outer products of gradients, which {learner} does not make; "
             "take EGOP or EJOP."
         )
     return GradientOptions(
         kind=kind,
-        smoother=_check_smoother(told, n_features, n_columns),
-        bandwidth=told["bandwidth"],
-        ridge=told["ridge"],
-        power=told["power"],
-        n_iter=told["n_iter"],
-        n_components=_check_components(told["n_components"], n_features),
-        n_neighbors=check_whole("n_neighbors", told["n_neighbors"]),
-        n_evaluations=told["n_evaluations"],
-        keep_gradients=bool(told["store_gradients"]),
-        diagonal=told["diagonal"],
-        blocks=Blocks(told["block_size"], thread_count(told["n_jobs"])),
-        lines=Lines(learner, told["verbose"]),
+        smoother=_check_smoother(parameters, n_features, n_columns),
+        bandwidth=parameters["bandwidth"],
+        ridge=parameters["ridge"],
+        power=parameters["power"],
+        n_iter=parameters["n_iter"],
+        n_components=_check_components(parameters["n_components"], n_features),
+        n_neighbors=check_whole("n_neighbors", parameters["n_neighbors"]),
+        n_evaluations=parameters["n_evaluations"],
+        keep_gradients=bool(parameters["store_gradients"]),
+        diagonal=parameters["diagonal"],
+        blocks=Blocks(parameters["block_size"], thread_count(parameters["n_jobs"])),
+        lines=Lines(learner, parameters["verbose"]),
     )
 
 
-def _check_smoother(told: Mapping[str, Any], n_features: int, n_columns: int) -> Smoother:
-    check_choice("estimator", told["estimator"], ESTIMATORS)
-    check_choice("indicator", told["indicator"], INDICATORS)
-    confidence = check_positive("confidence", told["confidence"])
+def _check_smoother(parameters: Mapping[str, Any], n_features: int, n_columns: int) -> Smoother:
+    check_choice("estimator", parameters["estimator"], ESTIMATORS)
+    check_choice("indicator", parameters["indicator"], INDICATORS)
+    confidence = check_positive("confidence", parameters["confidence"])
     if confidence >= 1:
         raise ValueError(f"confidence must be below 1, got {confidence}.")
     return Smoother(
-        estimator=told["estimator"],
+        estimator=parameters["estimator"],
         bandwidth=1.0,
-        kernel=_check_kernel(told["kernel"], told["estimator"]),
-        step=_check_step(told["step"], told["n_iter"] or 1, n_features, n_columns),
-        indicator=told["indicator"],
+        kernel=_check_kernel(parameters["kernel"], parameters["estimator"]),
+        step=_check_step(parameters["step"], parameters["n_iter"] or 1, n_features, n_columns),
+        indicator=parameters["indicator"],
         confidence=confidence,
-        n_local=told["n_local"],
-        temperature=told["temperature"],
-        diagonal=bool(told["diagonal"]),
+        n_local=parameters["n_local"],
+        temperature=parameters["temperature"],
+        diagonal=bool(parameters["diagonal"]),
     )
 
 
@@ -155,21 +155,21 @@ _LARGEST_WEIGHT = 1e100
 def check_point_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     """Return the weights (n,) as they are, 1 where none are given."""
     check_weights(sample_weight, n_rows)
-    given = np.asarray(1 if sample_weight is None else sample_weight, np.float64)
-    weight_scale(given)
-    return np.broadcast_to(given, n_rows)
+    weights = np.asarray(1 if sample_weight is None else sample_weight, np.float64)
+    weight_scale(weights)
+    return np.broadcast_to(weights, n_rows)
 
 
 def weight_scale(sample_weight: Any) -> float:
     """Return the mean of the weights above zero, 1 where none are given; refuse extreme ones."""
-    given = np.atleast_1d(np.asarray(1 if sample_weight is None else sample_weight, np.float64))
-    largest = float(given.max())
+    weights = np.atleast_1d(np.asarray(1 if sample_weight is None else sample_weight, np.float64))
+    largest = float(weights.max())
     if not 1 / _LARGEST_WEIGHT <= largest <= _LARGEST_WEIGHT:
         raise ValueError(
             f"sample_weight is up to {largest:g}, whose sums and products leave the range of "
             "floats; rescale it."
         )
-    return float(given[given > 0].mean())
+    return float(weights[weights > 0].mean())
 
 
 # What may be None, which leaves it open or out.

@@ -71,6 +71,8 @@ _SHARED = """
     eigenvalues_ : ndarray of shape (n_features,)
         Its eigenvalues, descending.
     feature_relevance_ : ndarray of shape (n_features,)
+        Each feature's share in the squared distance of the rows ``fit`` saw: M_jj times its
+        variance, summing to 1.
     gradients_ : ndarray of shape (n_evaluations, n_features) or (…, n_features, C)
         With ``store_gradients`` only.
     bandwidth_, estimator_, n_local_, ridge_, power_ : what was used in the last iteration
@@ -78,14 +80,27 @@ _SHARED = """
     n_evaluations_ : int
 """
 
+_ESTIMATES = """
+    By default the gradient is not the source's difference of a kernel estimate but what
+    cross-validation prefers of three: the analytic one, that of local linear fits and that of
+    kernel ridge regression, estimated again in the metric just found while that helps.
+    ``estimator="difference"`` with ``n_iter=1``, ``power=1`` and ``diagonal=False`` is the
+    source's, with a step for all features, for each, or for each feature and class
+    (``smoothing=Smoothing(step=t)``). Its theorem asks for a kernel of bounded support, such as
+    Smoothing("triangle"); the Gaussian, which is the default, is not. The ``temperature`` of the
+    softmax counts where there is a column a class and "analytic" or "difference" estimates; local
+    linear fits and kernel ridge regression are differentiated as they are.
+"""
 
-def _shared_parameters(cls: type) -> type:
-    """Fill the parameters all three share into the docstring."""
-    cls.__doc__ = (cls.__doc__ or "").replace("\n    {shared}\n", _SHARED)
+
+def _shared_docstring(cls: type) -> type:
+    """Fill in what all three share: parameters, and how gradients are estimated."""
+    doc = (cls.__doc__ or "").replace("\n    {shared}\n", _SHARED)
+    cls.__doc__ = doc.replace("\n    {estimates}\n", _ESTIMATES)
     return cls
 
 
-@_shared_parameters
+@_shared_docstring
 class EGOP(GradientMetric):
     """Expected gradient outer product: a metric for a real target or two classes.
 
@@ -98,9 +113,12 @@ class EGOP(GradientMetric):
 
     Notes
     -----
-    Time O(m n d) for m evaluation points and n rows, at the speed of a matrix product; memory
-    O(block_size · d) beside one scaled float32 copy of X. Departures from the source: the gradient
-    is analytic by default, and the metric is scaled to mean eigenvalue 1.
+    {estimates}
+    Two classes are the numbers 0 and 1, of which no softmax is taken.
+
+    Time O(m n d) for m evaluation points and n rows by the analytic gradient, at the speed of a
+    matrix product; memory O(block_size · d) beside one scaled float32 copy of X. The metric is
+    scaled to mean eigenvalue 1.
 
     References
     ----------
@@ -132,21 +150,23 @@ class EGOP(GradientMetric):
         return tags
 
 
-@_shared_parameters
+@_shared_docstring
 class EJOP(GradientMetric):
     """Expected Jacobian outer product: a metric for any number of classes.
 
         M = E_n[Ĵ(x) Ĵ(x)ᵀ] = V D Vᵀ,   x ↦ D^{1/2}Vᵀx
 
-    with Ĵ (d × C) the Jacobian of the estimated class probabilities after a softmax.
+    with Ĵ (d × C) the Jacobian of the estimated class probabilities.
 
     {shared}
     classes_ : ndarray of shape (C,)
 
     Notes
     -----
-    Time O(m n d), whatever the number of classes: rows are sorted by class, so that one product
-    serves all. Memory O(block_size · C d) beside one scaled float32 copy of X.
+    {estimates}
+    Time O(m n d) by the analytic gradient, whatever the number of classes: rows are sorted by
+    class, so that one product serves all. Memory O(block_size · C d) beside one scaled float32
+    copy of X. The metric is scaled to mean eigenvalue 1.
 
     References
     ----------
@@ -170,7 +190,7 @@ class EJOP(GradientMetric):
     _kind = MetricKind()
 
 
-@_shared_parameters
+@_shared_docstring
 class GradientWeights(GradientMetric):
     """Gradient weights (GW): one weight a feature, for a real target or any classes.
 
@@ -183,14 +203,8 @@ class GradientWeights(GradientMetric):
 
     Notes
     -----
-    By default ∂̂f/∂x_i is not the source's difference of a kernel estimate but what cross-validation
-    prefers of three gradients, the analytic one, that of local linear fits and that of kernel
-    ridge regression, estimated again in the weights just found while that helps.
-    ``estimator="difference"`` with ``n_iter=1`` is the source's, with a step for all features, for
-    each, or for each feature and class (``smoothing=Smoothing(step=t)``). Its theorem asks for a
-    kernel of bounded support, such as Smoothing("triangle"); the Gaussian, which is the default, is
-    not. The ``temperature`` of the softmax counts with classes for "analytic" and "difference"; the
-    other two differentiate one regression a class. Time and memory as of :class:`EGOP`.
+    {estimates}
+    Time and memory as of :class:`EGOP`.
 
     References
     ----------

@@ -25,11 +25,11 @@ def distinct_rows(
     codes = _fingerprints(X, targets)
     _, first, places = np.unique(codes, return_index=True, return_inverse=True)
     sums: FloatArray = np.bincount(places, weights).astype(np.float64)
-    kept = np.argsort(first)[sums[np.argsort(first)] > 0]
-    rows: IntArray = first[kept]
+    order = np.argsort(first)[sums[np.argsort(first)] > 0]
+    rows: IntArray = first[order]
     if len(rows) == len(X):
         return X, targets, weights
-    return X[rows], targets.take(rows), sums[kept]
+    return X[rows], targets.take(rows), sums[order]
 
 
 def _fingerprints(X: AnyArray, targets: Targets) -> IntArray:
@@ -38,7 +38,7 @@ def _fingerprints(X: AnyArray, targets: Targets) -> IntArray:
     A sum of bit patterns times fixed odd numbers, modulo 2⁶⁴, so that no order of summation counts.
     """
     factors = np.random.RandomState(0).randint(0, 2**63, X.shape[1] + 2, dtype=np.uint64) * 2 + 1
-    found = targets.codes.astype(np.uint64) * factors[-1] + _bits(targets.values) * factors[-2]
+    sums = targets.codes.astype(np.uint64) * factors[-1] + _bits(targets.values) * factors[-2]
     chunk = max(1, _CHUNK_ENTRIES // X.shape[1])
     for start in range(0, len(X), chunk):
         part = _bits(X[start : start + chunk])
@@ -46,8 +46,8 @@ def _fingerprints(X: AnyArray, targets: Targets) -> IntArray:
         part ^= part >> np.uint64(31)
         part *= np.uint64(0x9E3779B97F4A7C15)
         part ^= part >> np.uint64(29)
-        found[start : start + chunk] += part @ factors[:-2]
-    return found
+        sums[start : start + chunk] += part @ factors[:-2]
+    return sums
 
 
 def _bits(values: AnyArray) -> IntArray:

@@ -46,10 +46,10 @@ def rows_to_choose_on(X: AnyArray, targets: Targets, random: np.random.RandomSta
     if len(rows) > CV_ROWS:
         rows = np.sort(random.permutation(rows)[:CV_ROWS])
     # By target, then by distance from the mean: a rotation leaves the order, so the halves, alone.
-    chosen = np.asarray(X[rows], np.float64)
-    norms = np.linalg.norm(chosen - chosen.mean(axis=0), axis=1)
+    picks = np.asarray(X[rows], np.float64)
+    norms = np.linalg.norm(picks - picks.mean(axis=0), axis=1)
     norms = np.round(norms / max(norms.max(), np.finfo(np.float64).tiny), 9)
-    order: IntArray = np.lexsort((*chosen.T, norms, targets.values[rows], targets.codes[rows]))
+    order: IntArray = np.lexsort((*picks.T, norms, targets.values[rows], targets.codes[rows]))
     return rows[order]
 
 
@@ -116,7 +116,7 @@ def try_all(
     by_fold = [half_sums(halves, fold, smoothers, starts[fold], few=few) for fold in folds]
     trials = []
     for key, alike in _but_for_powers(smoothers).items():
-        sums = tuple(found[key] for found in by_fold)
+        sums = tuple(sums_of[key] for sums_of in by_fold)
         if not all(found_gradients(part, alike[0], halves.targets.scale) for part in sums):
             continue
         by_smoother = zip(*(halves.kind.components(part, *alike) for part in sums), strict=True)
@@ -163,15 +163,15 @@ def half_sums(
     X, targets = halves.X[train], halves.targets.take(train)
     budget = (_FEW_BUDGET, _FEW_LEAST) if few else (_HALF_BUDGET, _HALF_LEAST)
     blocks, flat = Blocks(n_threads=halves.n_threads), np.ones(len(X))
-    found: dict[Any, GradientSums] = {}
+    by_smoother: dict[Any, GradientSums] = {}
     for family in families(smoothers):
         fitted = fit_smoother(X, targets, *family.values(), components=components)
         points = affordable_points(fitted.smoothers[0], (*X.shape, targets.n_columns), *budget)
         at = slice(min(points, _FEW_POINTS) if few else points)
         how = {"own": True, "diagonal": halves.kind.diagonal}
         parts = evaluate(X[at], flat[at], fitted, blocks, **how)
-        found.update({key: part.sums for key, part in zip(family, parts, strict=True)})
-    return found
+        by_smoother.update({key: part.sums for key, part in zip(family, parts, strict=True)})
+    return by_smoother
 
 
 def _but_for_powers(smoothers: Sequence[Smoother]) -> dict[Any, list[Smoother]]:

@@ -174,25 +174,25 @@ def neighbours_of(
     return Neighbours(squared, sample.rows[near], targets.values[near], targets.codes[near], k)
 
 
-def gradients_from(found: KernelSums | Neighbours, estimate: Estimate) -> FloatArray:
+def gradients_from(statistics: KernelSums | Neighbours, estimate: Estimate) -> FloatArray:
     """Return the gradients (m, C, d) in the units of X and y, from what all parts had."""
-    if isinstance(found, Neighbours):
-        gradients = _slopes(found, estimate)
+    if isinstance(statistics, Neighbours):
+        gradients = _slopes(statistics, estimate)
     else:
         temperature = None if len(estimate.prior) == 1 else estimate.smoother.temperature
-        values = found.values(estimate.prior)
-        gradients = softmax_gradients(values, found.gradients(), temperature)
+        values = statistics.values(estimate.prior)
+        gradients = softmax_gradients(values, statistics.gradients(), temperature)
     return estimate.coordinates.leave(gradients) * estimate.scale
 
 
-def _slopes(found: Neighbours, estimate: Estimate) -> FloatArray:
-    m, k = found.squared.shape
-    targets = Targets(found.values.ravel(), found.codes.ravel(), len(estimate.prior))
+def _slopes(statistics: Neighbours, estimate: Estimate) -> FloatArray:
+    m, k = statistics.squared.shape
+    targets = Targets(statistics.values.ravel(), statistics.codes.ravel(), len(estimate.prior))
     (slopes,) = slopes_at(
         np.arange(m * k).reshape(m, k),
-        found.squared,
-        found.rows.reshape(m * k, -1),
-        targets.columns().astype(found.rows.dtype),
+        statistics.squared,
+        statistics.rows.reshape(m * k, -1),
+        targets.columns().astype(statistics.rows.dtype),
         np.ones(m * k),
         [estimate.smoother.ridge],
         COMPACT[estimate.smoother.kernel],

@@ -95,17 +95,17 @@ def infer_over_points(
     wide = np.result_type(queries, points, np.float32)
     queries, points = np.ascontiguousarray(queries, wide), np.asarray(points, wide)
     database = sort_by_class(points, labels, len(costs), queries)
-    found = new_inferred(len(queries), n_neighbors)
+    inferred = new_inferred(len(queries), n_neighbors)
     if exclude is not None:
         exclude = np.where(exclude < 0, -1, database.place[exclude])
 
     def infer(rows: slice) -> None:
         left_out = None if exclude is None else exclude[rows]
-        _infer_rows(queries[rows], database, targets[rows], costs, left_out, found.of(rows))
+        _infer_rows(queries[rows], database, targets[rows], costs, left_out, inferred.of(rows))
 
     n_threads = thread_count(n_jobs)
     map_blocks(infer, _shares(len(queries), n_threads), n_threads)
-    return found
+    return inferred
 
 
 def sort_by_class(
@@ -133,10 +133,10 @@ def _infer_rows(
     targets: IntArray,
     costs: FloatArray,
     exclude: IntArray | None,
-    found: Inferred,
+    inferred: Inferred,
 ) -> None:
     """Infer block after block in the same two buffers: fresh ones would cost more than the rest."""
-    n, k = len(database.points), found.star.shape[1]
+    n, k = len(database.points), inferred.star.shape[1]
     size = max(16, min(256, _BLOCK_ENTRIES // max(n, 1)))
     products = np.empty(size * n, np.float32)
     room = new_table(len(costs), k), new_pools(len(costs), k), new_scratch(n)
@@ -149,7 +149,7 @@ def _infer_rows(
         data = Data(
             queries[rows], database.points, database.starts, database.order, database.classes
         )
-        part = found.of(rows)
+        part = inferred.of(rows)
         infer_block(
             block.reshape(-1), slack, database.scale**2, data, targets[rows], costs, *room,
             part.star, part.hat, part.loss, part.voted,

@@ -58,9 +58,9 @@ def infer_pairs(
     ``candidates[rows[x]]``. Rows whose loss is seen to be zero from two sums are not inferred. Time
     O(m c), and O(R k + k³) for each of the others.
     """
-    found = new_inferred(len(rows), n_neighbors)
-    infer_sets(squared_distances, labels, codes[rows], costs, found, skip=True)
-    return _difference(found, rows, rows, candidates)
+    sets = new_inferred(len(rows), n_neighbors)
+    infer_sets(squared_distances, labels, codes[rows], costs, sets, skip=True)
+    return _difference(sets, rows, rows, candidates)
 
 
 def infer_all(
@@ -98,27 +98,27 @@ def infer_all(
     -----
     Time O(m n p) at the speed of a float32 product; memory O(n p), and 2²⁰ entries a thread.
     """
-    asked = (mapped if queries is None else queries)[rows]
-    found = infer_over_points(
-        asked, mapped, codes, codes[rows], n_neighbors, costs, exclude=rows, n_jobs=n_threads
+    queries = (mapped if queries is None else queries)[rows]
+    sets = infer_over_points(
+        queries, mapped, codes, codes[rows], n_neighbors, costs, exclude=rows, n_jobs=n_threads
     )
-    return sets_difference(found, rows)
+    return sets_difference(sets, rows)
 
 
-def sets_difference(found: Inferred, rows: IntArray) -> SignedPairs:
+def sets_difference(sets: Inferred, rows: IntArray) -> SignedPairs:
     """Return the pairs of rows whose sets, all inferred, are numbers of points."""
-    n = 1 + int(max(found.star.max(initial=-1), found.hat.max(initial=-1)))
+    n = 1 + int(max(sets.star.max(initial=-1), sets.hat.max(initial=-1)))
     everyone = np.arange(n, dtype=np.int32)[None]
-    return _difference(found, rows, np.zeros(len(rows), np.int64), everyone)
+    return _difference(sets, rows, np.zeros(len(rows), np.int64), everyone)
 
 
 def _difference(
-    found: Inferred, rows: IntArray, lists: IntArray, candidates: IntArray
+    sets: Inferred, rows: IntArray, lists: IntArray, candidates: IntArray
 ) -> SignedPairs:
     """Return the pairs of the rows, the x-th of which has its sets in ``candidates[lists[x]]``."""
-    m, k = found.star.shape
+    m, k = sets.star.shape
     starts = np.empty(m + 1, np.int64)
     points, signs = np.empty((2, 2 * m * k), np.int32)
-    signed_pairs(lists, candidates, found.star, found.hat, starts, points, signs)
-    n, feasible = starts[-1], found.star[:, 0] >= 0
-    return SignedPairs(rows, starts, points[:n], signs[:n], found.loss, feasible)
+    signed_pairs(lists, candidates, sets.star, sets.hat, starts, points, signs)
+    n, feasible = starts[-1], sets.star[:, 0] >= 0
+    return SignedPairs(rows, starts, points[:n], signs[:n], sets.loss, feasible)

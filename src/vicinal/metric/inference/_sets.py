@@ -69,13 +69,13 @@ def best_voting_set(
         # Every other class is priced out, so that ĥ is the target's own best set.
         costs = np.full_like(query.costs, -np.inf)
         costs[query.targets[0], query.targets[0]] = 0.0
-        chosen = _infer(query._replace(costs=costs)).hat
+        indices = _infer(query._replace(costs=costs)).hat
     else:
-        chosen = _infer(query).star
-    if chosen[0, 0] < 0:
+        indices = _infer(query).star
+    if indices[0, 0] < 0:
         return None
-    total = _total(query, chosen[0], int(query.targets[0]))
-    return VotingSet(_ascending(query.squared_distances, chosen)[0], total)
+    total = _total(query, indices[0], int(query.targets[0]))
+    return VotingSet(_ascending(query.squared_distances, indices)[0], total)
 
 
 def most_violating_set(
@@ -118,13 +118,13 @@ def most_violating_set(
     ([2, 3, 0], 1, -1.2)
     """
     query = _check_query(squared_distances, labels, target, n_neighbors, costs)
-    found = _infer(query)
-    voted = int(found.voted[0])
+    sets = _infer(query)
+    voted = int(sets.voted[0])
     if voted < 0:
         return None
-    total = _total(query, found.hat[0], voted)
+    total = _total(query, sets.hat[0], voted)
     value = float(query.costs[query.targets[0], voted]) - total
-    indices = _ascending(query.squared_distances, found.hat)[0]
+    indices = _ascending(query.squared_distances, sets.hat)[0]
     return ViolatingSet(indices, total, int(query.classes[voted]), value)
 
 
@@ -205,13 +205,13 @@ def infer_sets(
     values = _check_distances("distances", distances, 2)
     m, n = values.shape
     points = _check_classes("labels", labels, ((n,), (m, n)), "a column of distances")
-    wanted = _check_classes("targets", targets, ((m,),), "a row of distances")
-    block = _number(values, np.broadcast_to(points, (m, n)), wanted, check_whole("k", k), costs)
-    found = _infer(block)
+    targets = _check_classes("targets", targets, ((m,),), "a row of distances")
+    block = _number(values, np.broadcast_to(points, (m, n)), targets, check_whole("k", k), costs)
+    sets = _infer(block)
     # One more entry, for the voted class of no set.
-    voted = np.append(block.classes, -1)[found.voted]
-    best, violating = (_ascending(values, chosen) for chosen in (found.star, found.hat))
-    return InferredSets(best, violating, voted, found.loss)
+    voted = np.append(block.classes, -1)[sets.voted]
+    best, violating = (_ascending(values, indices) for indices in (sets.star, sets.hat))
+    return InferredSets(best, violating, voted, sets.loss)
 
 
 class _Block(NamedTuple):
@@ -234,24 +234,24 @@ def _infer(block: _Block) -> kernels.Inferred:
     if k > block.labels.shape[1]:
         none = np.broadcast_to(np.int32(-1), (m, k))
         return kernels.Inferred(none, none, np.zeros(m), none[:, 0])
-    found = kernels.new_inferred(m, k)
-    kernels.infer_sets(block.squared_distances, block.labels, block.targets, block.costs, found)
-    return found
+    sets = kernels.new_inferred(m, k)
+    kernels.infer_sets(block.squared_distances, block.labels, block.targets, block.costs, sets)
+    return sets
 
 
-def _total(query: _Block, chosen: IntArray, voted: int) -> float:
+def _total(query: _Block, indices: IntArray, voted: int) -> float:
     """Sum as the kernels do: the voted class in ascending order, then the others."""
-    values = query.squared_distances[0, chosen].astype(np.float64)
-    own = query.labels[0, chosen] == voted
+    values = query.squared_distances[0, indices].astype(np.float64)
+    own = query.labels[0, indices] == voted
     return float(sum(np.cumsum(part)[-1] for part in (values[own], values[~own]) if len(part)))
 
 
-def _ascending(squared_distances: FloatArray, chosen: IntArray) -> IntArray:
+def _ascending(squared_distances: FloatArray, indices: IntArray) -> IntArray:
     """Return each row's points (m, k) by distance, then by number."""
-    if not chosen.size or not squared_distances.size:
-        return chosen.astype(np.int64)
-    order = np.lexsort((chosen, np.take_along_axis(squared_distances, chosen, axis=1)), axis=1)
-    return np.take_along_axis(chosen, order, axis=1).astype(np.int64)
+    if not indices.size or not squared_distances.size:
+        return indices.astype(np.int64)
+    order = np.lexsort((indices, np.take_along_axis(squared_distances, indices, axis=1)), axis=1)
+    return np.take_along_axis(indices, order, axis=1).astype(np.int64)
 
 
 def _check_query(
@@ -263,9 +263,9 @@ def _check_query(
 ) -> _Block:
     values = _check_distances("squared_distances", squared_distances, 1)
     points = _check_classes("labels", labels, (values.shape,), "a point")
-    wanted = np.array([check_whole("target", target, 0)])
+    targets = np.array([check_whole("target", target, 0)])
     return _number(
-        values[None], points[None], wanted, check_whole("n_neighbors", n_neighbors), costs
+        values[None], points[None], targets, check_whole("n_neighbors", n_neighbors), costs
     )
 
 
@@ -281,14 +281,14 @@ def _number(
         n_classes = int(named.max(initial=-1)) + 1
         checked = check_costs(costs, n_classes, spare=True)[np.ix_(classes, classes)]
     numbered = codes.reshape(-1).astype(np.int32)
-    points, wanted = numbered[: labels.size].reshape(labels.shape), numbered[labels.size :]
-    return _Block(values, points, wanted, k, checked, classes)
+    points = numbered[: labels.size].reshape(labels.shape)
+    return _Block(values, points, numbered[labels.size :], k, checked, classes)
 
 
 def _check_distances(name: str, squared_distances: AnyArray, n_axes: int) -> FloatArray:
-    given = np.asarray(squared_distances)
-    single = given.dtype == np.float32 and not np.ma.isMaskedArray(squared_distances)
-    values = given if single else read_numbers(name, squared_distances)
+    values = np.asarray(squared_distances)
+    single = values.dtype == np.float32 and not np.ma.isMaskedArray(squared_distances)
+    values = values if single else read_numbers(name, squared_distances)
     if values.ndim != n_axes:
         shape = ("one-dimensional, one entry a point", "two-dimensional, one row a query")
         raise ValueError(f"{name} must be {shape[n_axes - 1]}; got shape {values.shape}.")

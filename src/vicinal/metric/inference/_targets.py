@@ -27,8 +27,8 @@ STEPS = 8
 
 def target_sets(
     squared_distances: FloatArray,
-    wanted: FloatArray,
-    known: FloatArray,
+    targets: FloatArray,
+    values: FloatArray,
     n_neighbors: int,
     unit: float,
     *,
@@ -42,7 +42,7 @@ def target_sets(
     ----------
     squared_distances : ndarray of shape (m, n)
         ``inf`` marks a point that may not be used.
-    wanted, known : ndarray of shape (m,); (n,) or (m, n)
+    targets, values : ndarray of shape (m,); (n,) or (m, n)
         Targets of queries and of points.
     n_neighbors : int
         k.
@@ -67,55 +67,56 @@ def target_sets(
     O(m n k²) for "sampled". "epsilon" is exact where 20,000 changes of the set that a multiplier
     gives settle it, which few rows need; else the nearest set met.
     """
-    found = new_inferred(len(wanted), n_neighbors)
-    found.voted[:] = 0
-    points = np.broadcast_to(known, squared_distances.shape)
+    inferred = new_inferred(len(targets), n_neighbors)
+    inferred.voted[:] = 0
+    points = np.broadcast_to(values, squared_distances.shape)
     rule = _RULES.get(sets, kernels.BOUND)
     kernels.sets_by_bound(
-        squared_distances, wanted, points, unit, rule, found.star, found.hat, found.loss
+        squared_distances, targets, points, unit, rule, inferred.star, inferred.hat, inferred.loss
     )
     if sets == "epsilon":
-        _take_nearest_within(squared_distances, wanted, points, unit, epsilon, found)
+        _take_nearest_within(squared_distances, targets, points, unit, epsilon, inferred)
     elif sets in ("swaps", "sampled"):
-        _search_true_cost(squared_distances, wanted, points, unit * n_neighbors, found, sets, seed)
-    return found
+        gamma = unit * n_neighbors
+        _search_true_cost(squared_distances, targets, points, gamma, inferred, sets, seed)
+    return inferred
 
 
 def _take_nearest_within(
     squared_distances: FloatArray,
-    wanted: FloatArray,
-    known: FloatArray,
+    targets: FloatArray,
+    values: FloatArray,
     unit: float,
     epsilon: float,
-    found: Inferred,
+    inferred: Inferred,
 ) -> None:
     """Replace h* by the nearest set whose mean is within √ε, in place; the loss has Σ_{h*} D."""
-    slopes.near_within(squared_distances, wanted, known, epsilon, found.star)
-    none = found.star[:, 0] < 0
-    found.hat[none], found.loss[none] = -1, 0.0
+    slopes.near_within(squared_distances, targets, values, epsilon, inferred.star)
+    none = inferred.star[:, 0] < 0
+    inferred.hat[none], inferred.loss[none] = -1, 0.0
     rows = np.flatnonzero(~none)[:, None]
-    star, hat = found.star[rows[:, 0]], found.hat[rows[:, 0]]
-    feared = squared_distances[rows, hat] - unit * (wanted[rows] - known[rows, hat]) ** 2
+    star, hat = inferred.star[rows[:, 0]], inferred.hat[rows[:, 0]]
+    feared = squared_distances[rows, hat] - unit * (targets[rows] - values[rows, hat]) ** 2
     near = squared_distances[rows, star].sum(axis=1, dtype=np.float64)
-    found.loss[rows[:, 0]] = near - feared.sum(axis=1)
+    inferred.loss[rows[:, 0]] = near - feared.sum(axis=1)
 
 
 def _search_true_cost(
     squared_distances: FloatArray,
-    wanted: FloatArray,
-    known: FloatArray,
+    targets: FloatArray,
+    values: FloatArray,
     gamma: float,
-    found: Inferred,
+    inferred: Inferred,
     sets: str,
     seed: int,
 ) -> None:
     """Better h* by the true cost, and find ĥ of it, in place."""
-    m, k = found.star.shape
+    m, k = inferred.star.shape
     near, far = np.empty(m), np.empty(m)
-    slopes.far_means(squared_distances, wanted, known, gamma, found.hat, far)
+    slopes.far_means(squared_distances, targets, values, gamma, inferred.hat, far)
     if sets == "sampled":
-        chances = np.random.default_rng([seed, 0]).random((STEPS * k * known.shape[1], 3))
-        kernels.metropolis(squared_distances, wanted, known, gamma, chances, found.star, near)
+        chances = np.random.default_rng([seed, 0]).random((STEPS * k * values.shape[1], 3))
+        kernels.metropolis(squared_distances, targets, values, gamma, chances, inferred.star, near)
     else:
-        kernels.swap_search(squared_distances, wanted, known, gamma, found.star, near)
-    found.loss[:] = np.where(found.star[:, 0] < 0, 0.0, near - far)
+        kernels.swap_search(squared_distances, targets, values, gamma, inferred.star, near)
+    inferred.loss[:] = np.where(inferred.star[:, 0] < 0, 0.0, near - far)

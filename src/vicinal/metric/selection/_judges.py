@@ -31,8 +31,8 @@ def judge_maps(
 def prediction_losses(
     database: AnyArray,
     queries: AnyArray,
-    known: Target,
-    wanted: Target,
+    target: Target,
+    truth: Target,
     n_neighbors: int,
     *,
     costs: FloatArray | None = None,
@@ -41,30 +41,30 @@ def prediction_losses(
     """Return the loss (m,) of each query, predicted from mapped rows."""
     k = min(n_neighbors, len(database))
     rows = np.ascontiguousarray(database), np.ascontiguousarray(queries)
-    return losses_of(nearest_rows(*rows, k, n_threads=n_threads), known, wanted, costs)
+    return losses_of(nearest_rows(*rows, k, n_threads=n_threads), target, truth, costs)
 
 
 def losses_of(
-    near: IntArray, known: Target, wanted: Target, costs: FloatArray | None = None
+    near: IntArray, target: Target, truth: Target, costs: FloatArray | None = None
 ) -> FloatArray:
     """Return the loss (m,) of queries by their neighbours (m, k): as for votes, or squared."""
-    if isinstance(known, Classes) and isinstance(wanted, Classes):
-        costs = 1.0 - np.eye(len(known.names)) if costs is None else costs
-        return vote_losses(known.codes[near], wanted.codes, costs)
-    gaps = known.given[near].mean(axis=1) - wanted.given
+    if isinstance(target, Classes) and isinstance(truth, Classes):
+        costs = 1.0 - np.eye(len(target.names)) if costs is None else costs
+        return vote_losses(target.codes[near], truth.codes, costs)
+    gaps = target.given[near].mean(axis=1) - truth.given
     errors: FloatArray = np.square(gaps).reshape(len(gaps), -1).sum(axis=1)
     return errors
 
 
-def vote_losses(labels: IntArray, wanted: IntArray, costs: FloatArray) -> FloatArray:
+def vote_losses(labels: IntArray, own: IntArray, costs: FloatArray) -> FloatArray:
     """Return the cost of each query's vote plus a quarter of its share of wrong neighbours, (m,).
 
-    ``labels`` (m, k) are the neighbours', nearest first, ``wanted`` (m,) the queries' own. The
+    ``labels`` (m, k) are the neighbours', nearest first, ``own`` (m,) the queries'. The
     share counts the mean cost of a wrong vote.
     """
     labels = labels.astype(np.int64)
     voted = majority_vote(labels, len(costs))
-    wrong = np.mean(labels != wanted[:, None], axis=1)
+    wrong = np.mean(labels != own[:, None], axis=1)
     typical = costs.sum() / max(1, costs.size - len(costs))
-    losses: FloatArray = costs[wanted, voted] + SHARE * typical * wrong
+    losses: FloatArray = costs[own, voted] + SHARE * typical * wrong
     return losses

@@ -43,18 +43,22 @@ class Start:
 
 def check_map(init: AnyArray, n_features: int, n_components: int | None) -> FloatArray:
     """Return an array given as a start; refuse other shapes than (n_components, n_features)."""
-    given = np.asarray(init, dtype=np.float64)
-    if given.ndim != 2 or given.shape[1] != n_features or not np.isfinite(given).all():
+    components = np.asarray(init, dtype=np.float64)
+    if (
+        components.ndim != 2
+        or components.shape[1] != n_features
+        or not np.isfinite(components).all()
+    ):
         raise ValueError(
             f"init must be a name or a finite array of shape (n_components, {n_features}), got "
-            f"shape {given.shape}."
+            f"shape {components.shape}."
         )
-    if n_components is not None and len(given) != n_components:
+    if n_components is not None and len(components) != n_components:
         raise ValueError(
-            f"init has {len(given)} rows and n_components={n_components}; give one of them only, "
-            "or a start with so many rows."
+            f"init has {len(components)} rows and n_components={n_components}; give one of them "
+            "only, or a start with so many rows."
         )
-    return given
+    return components
 
 
 def start_map(

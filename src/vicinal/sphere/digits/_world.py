@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from vicinal import __version__
@@ -22,7 +21,6 @@ from vicinal.sphere.digits._images import Images, brighten, read_labelled, read_
 from vicinal.sphere.digits._pictures import picture_spheres
 from vicinal.sphere.digits._presets import Preset, get_preset, list_presets
 from vicinal.sphere.digits._setting import DigitSetting
-from vicinal.sphere.nn import predict_with
 from vicinal.sphere.training import (
     EMBEDDING,
     Batches,
@@ -44,8 +42,9 @@ from vicinal.sphere.worlds import (
     labelled_objective,
     mean_shares,
     member_folder,
+    read_facts,
 )
-from vicinal.sphere.worlds._classes import read_classes, tabulate_classes
+from vicinal.sphere.worlds._classes import predict_shares, read_classes, tabulate_classes
 from vicinal.sphere.worlds._world import Say
 
 TEST_SEED = 1_000_003  # the rotations of the test digits are the same for every network
@@ -163,8 +162,8 @@ class DigitWorld(World[DigitSetting]):
         **options: Any,
     ) -> Predictions:  # fmt: skip
         """Return the classes of upright images; how they lie on the sphere makes no difference."""
-        facts, classes = read_classes(networks[0], "images")
-        drawing = _read_drawing(facts, networks[0])
+        classes = read_classes(networks[0], "images")
+        drawing = _read_drawing(networks[0])
         images = read_pictures(source, part, panoramas=drawing.projection == "equirectangular")
         shares = predict_images(networks, images.images)
         names = images.names or list(range(len(images.images)))
@@ -178,19 +177,11 @@ def predict_images(networks: Sequence[Path], images: AnyArray) -> FloatArray:
 
     Images are divided by their highest value and drawn as in training.
     """
-    shares = []
     images = brighten(check_images(images))
-    for network in networks:
-        facts, classes = read_classes(network, "images")
-        batches = draw_digits(images, np.zeros(len(images)), _read_drawing(facts, network))
-        scores = predict_with(network, batches)
-        if scores.shape[1:] != (len(classes),):
-            raise ValueError(
-                f"{network}: {scores.shape[-1]} scores for {len(classes)} classes do not fit "
-                "together."
-            )
-        shares.append(torch.softmax(scores.double(), 1).numpy())
-    return np.stack(shares)
+    unknown = np.zeros(len(images))
+    return predict_shares(
+        networks, lambda network: draw_digits(images, unknown, _read_drawing(network)), "images"
+    )
 
 
 def split_digits(images: Images, setting: DigitSetting) -> DigitParts:
@@ -337,11 +328,7 @@ def _part(test: JudgedDigits, testing: Images) -> JudgedPart:
     )
 
 
-def _read_drawing(facts: dict[str, Any], network: Path) -> Drawing:
-    try:
-        return Drawing(**facts["drawing"])
-    except (KeyError, TypeError) as error:
-        raise ValueError(
-            f"{network} does not say how images are drawn for it; take one that `vicinal sphere "
-            "train` wrote."
-        ) from error
+def _read_drawing(network: Path) -> Drawing:
+    return read_facts(
+        network, lambda facts: Drawing(**facts["drawing"]), "how images are drawn for it"
+    )

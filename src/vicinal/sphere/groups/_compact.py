@@ -321,10 +321,8 @@ class DirectProduct(Group):
 
     def matrix(self, irrep: Any, elements: Any) -> Tensor:
         """Return the Kronecker products of both matrices."""
-        one, other = (
-            self.first.matrix(irrep[0], elements[0]),
-            self.second.matrix(irrep[1], elements[1]),
-        )
+        (one,) = self.first.matrices([irrep[0]], elements[0])
+        (other,) = self.second.matrices([irrep[1]], elements[1])
         pairs = torch.einsum("...ij,...kl->...ikjl", one, other)
         return pairs.flatten(-4, -3).flatten(-2, -1)
 

@@ -30,7 +30,8 @@ class Group(ABC):
 
     Subclass it for a group of your own: four methods say what it is, and its Clebsch–Gordan tensors
     are found from them. Elements are matrices (..., n, n), or whatever `compose` multiplies; irreps
-    are hashable labels.
+    are hashable labels. Groups of one class that keep nothing are equal; one that keeps something
+    equals itself alone, unless it is a dataclass or says otherwise by ``__eq__``.
 
     Examples
     --------
@@ -89,7 +90,7 @@ class Group(ABC):
 
     @abstractmethod
     def matrix(self, irrep: Any, elements: Any) -> Tensor:
-        """Return the unitary matrices of elements, complex (..., dim, dim)."""
+        """Return the unitary matrices of elements, real or complex (..., dim, dim)."""
 
     @abstractmethod
     def sample(self, n: int, generator: torch.Generator | None = None) -> Any:
@@ -104,8 +105,8 @@ class Group(ABC):
         return None
 
     def matrices(self, irreps: Sequence[Any], elements: Any) -> list[Tensor]:
-        """Return the matrices of several irreps."""
-        return [self.matrix(irrep, elements) for irrep in irreps]
+        """Return the matrices of several irreps, complex in double precision."""
+        return [self.matrix(irrep, elements).to(torch.complex128) for irrep in irreps]
 
     def cg(self, first: Any, second: Any, third: Any) -> Tensor:
         """Return the Clebsch–Gordan tensors, (copies, d1, d2, d3).
@@ -141,13 +142,22 @@ class Group(ABC):
     def __str__(self) -> str:
         return self.name
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether both are one group: of one class, and nothing else is kept in them."""
+        return self is other or (
+            type(self) is type(other) and not (self.__dict__ or other.__dict__)
+        )
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
 
 @cache
 def check_representation(group: Group, irrep: Hashable) -> None:
     """Refuse matrices that are not unitary, or that do not multiply as the elements do."""
     generator = torch.Generator().manual_seed(1)
     one, other = group.sample(8, generator), group.sample(8, generator)
-    first, second = (_complex(group.matrix(irrep, of)) for of in (one, other))
+    first, second = (group.matrices([irrep], of)[0] for of in (one, other))
     d = group.dim(irrep)
     where = f"the matrices of irrep {irrep!r} of {group.name}"
     if first.shape != (8, d, d):
@@ -155,7 +165,7 @@ def check_representation(group: Group, irrep: Hashable) -> None:
     eye = torch.eye(d, dtype=first.dtype)
     if not float((first @ first.mH - eye).abs().max()) <= UNITARY:
         raise ValueError(f"{where} are not unitary.")
-    product = _complex(group.matrix(irrep, group.compose(one, other)))
+    product = group.matrices([irrep], group.compose(one, other))[0]
     if not float((product - first @ second).abs().max()) <= UNITARY:
         raise ValueError(
             f"{where} are no representation: that of g · h is not that of g times that of h."
@@ -193,7 +203,7 @@ def _intertwiners(
 def _null_space(group: Group, first: Hashable, second: Hashable, third: Hashable) -> Tensor:
     """Solve (ρ_1(g) ⊗ ρ_2(g)) C = C ρ_3(g) for a few g; orthonormal, (copies, d1, d2, d3)."""
     elements = group.sample(N_ELEMENTS, torch.Generator().manual_seed(0))
-    one, two, three = (_complex(group.matrix(of, elements)) for of in (first, second, third))
+    one, two, three = group.matrices([first, second, third], elements)
     d1, d2, d3 = (group.dim(of) for of in (first, second, third))
     total = torch.zeros((d1 * d2 * d3,) * 2, dtype=torch.complex128)
     for a, b, c in zip(one, two, three, strict=True):
@@ -216,7 +226,3 @@ def _fix_phases(tensors: Tensor) -> Tensor:
         flat.imag.abs() < 1e-14, 0.0, flat.imag
     )
     return clean.view_as(tensors)
-
-
-def _complex(matrices: Tensor) -> Tensor:
-    return matrices.to(torch.complex128)

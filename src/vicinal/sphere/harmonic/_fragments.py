@@ -16,6 +16,7 @@ from vicinal.sphere.harmonic._planes import (
     check_parts,
     fill_orders,
     in_real_basis,
+    real_part,
     to_complex_part,
     turn_planes,
 )
@@ -216,15 +217,7 @@ class Fragments:
         """
         if self._type.real:
             return self
-        parts = []
-        for planes in self.all_planes():
-            l = planes.shape[2] // 2
-            signs = planes.new_tensor([(-1.0) ** m for m in range(l + 1)])[:, None]
-            real, imaginary = planes[:, 0], planes[:, 1]
-            above = 0.5 * (real[:, l:] + signs * real[:, : l + 1].flip(1))
-            beside = 0.5 * (imaginary[:, l:] - signs * imaginary[:, : l + 1].flip(1))
-            half = torch.cat([above[:, :1], 2**0.5 * above[:, 1:], 2**0.5 * beside[:, 1:]], 1)
-            parts.append(half.flatten(0, 1))
+        parts = [real_part(planes).flatten(0, 1) for planes in self.all_planes()]
         return Fragments(self._type.as_real(), torch.cat(parts))
 
     def to_full(self) -> Fragments:

@@ -23,6 +23,25 @@ def fill_orders(half: Tensor) -> Tensor:
     return torch.stack([reals, torch.cat([-signs * imaginary.flip(1), zero, imaginary], 1)], 1)
 
 
+def real_part(planes: Tensor) -> Tensor:
+    """Return the rows (τ, 2l + 1, batch) of the real parts of functions, [f^0, √2 Re, √2 Im f^m].
+
+    Their coefficients are ½ (f^m + (−1)^m conj f^{−m}).
+    """
+    l = planes.shape[2] // 2
+    signs = planes.new_tensor([(-1.0) ** m for m in range(l + 1)])[:, None]
+    real, imaginary = planes.unbind(1)
+    above = 0.5 * (real[:, l:] + signs * real[:, : l + 1].flip(1))
+    beside = 0.5 * (imaginary[:, l:] - signs * imaginary[:, : l + 1].flip(1))
+    return torch.cat([above[:, :1], 2**0.5 * above[:, 1:], 2**0.5 * beside[:, 1:]], 1)
+
+
+def split_functions(planes: Tensor) -> Tensor:
+    """Return rows (τ, 2, 2l + 1, batch): of each function's real part, and of its imaginary one."""
+    real, imaginary = planes.unbind(1)
+    return torch.stack([real_part(planes), real_part(torch.stack([imaginary, -real], 1))], 1)
+
+
 def in_real_basis(matrix: Tensor) -> Tensor:
     """Return D^l as it acts on the rows of a real function: real, orthogonal."""
     size = matrix.shape[-1]

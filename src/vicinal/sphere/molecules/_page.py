@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vicinal import __version__
-from vicinal._trainings import EnergyReport, FoldErrors, MissedMolecule
+from vicinal._trainings import EnergyReport, FoldErrors, MissedMolecule, show_energy
 from vicinal._types import FloatArray, IntArray
 from vicinal.sphere.molecules._molecules import name_molecules
 from vicinal.sphere.molecules._presets import get_molecule_preset
@@ -73,14 +73,14 @@ def list_errors(records: Sequence[dict[str, Any]]) -> list[FoldErrors]:
 def describe_errors(errors: FoldErrors, unit: str) -> str:
     fold = "mean of all folds" if errors.fold == "mean" else f"fold {errors.fold}"
     return (
-        f"{errors.method}, {fold}: MAE {errors.mae:.2f}, RMSE {errors.rmse:.2f} {unit} "
-        f"({errors.cpu_seconds:.0f} CPU s)"
+        f"{errors.method}, {fold}: MAE {show_energy(errors.mae)}, "
+        f"RMSE {show_energy(errors.rmse)} {unit} ({errors.cpu_seconds:.0f} CPU s)"
     )
 
 
 def describe_forces(setting: MoleculeSetting, test: TestedMolecules) -> str:
     mae = record_of(setting, test)["force_mae"]
-    return f"{setting.preset}: forces MAE {mae:.2f} {test.unit}/Å"
+    return f"{setting.preset}: forces MAE {show_energy(mae)} {test.unit}/Å"
 
 
 def make_page(

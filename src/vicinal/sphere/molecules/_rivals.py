@@ -21,7 +21,7 @@ from vicinal.sphere.molecules._coulomb import (
     coulomb_matrices,
     orders_of,
 )
-from vicinal.sphere.molecules._molecules import ELEMENTS, Molecules
+from vicinal.sphere.molecules._molecules import Molecules
 from vicinal.sphere.molecules._sources import Energies
 
 CHOOSING = 1500  # molecules to choose the kernel's width and the ridge by, two thirds to fit
@@ -75,7 +75,7 @@ class Environments:
 
 @dataclass(frozen=True)
 class RivalOutcome:
-    """A rival's errors on one fold, in kcal/mol."""
+    """A rival's errors on one fold, in the unit of the source."""
 
     method: str
     fold: int
@@ -89,7 +89,6 @@ class RivalOutcome:
     def record(self) -> dict[str, Any]:
         """Return the outcome as the record every command writes."""
         return {
-            "dataset": "qm7",
             "method": self.method,
             "k": None,
             "fold": self.fold,
@@ -118,8 +117,9 @@ def bag_of_bonds(molecules: Molecules) -> FloatArray:
     matrices = coulomb_matrices(molecules)
     charges = molecules.charges
     pairs = np.triu(np.ones(matrices.shape[1:], bool), 1)
-    bags = [_bag(np.where(charges == of, matrices.diagonal(0, 1, 2), 0)) for of in ELEMENTS]
-    for one, other in combinations_with_replacement(ELEMENTS, 2):
+    elements = np.unique(charges[charges > 0])
+    bags = [_bag(np.where(charges == of, matrices.diagonal(0, 1, 2), 0)) for of in elements]
+    for one, other in combinations_with_replacement(elements, 2):
         here = (charges[:, :, None] == one) & (charges[:, None] == other)
         chosen = (here | here.swapaxes(1, 2)) & pairs
         bags.append(_bag(np.where(chosen, matrices, 0).reshape(len(molecules), -1)))
@@ -148,9 +148,9 @@ def _describe_fchl19(molecules: Molecules) -> Describe:
     atoms = [charges[charges > 0] for charges in molecules.charges]
     places = molecules.charges.shape[1]
     pairs = zip(atoms, molecules.positions, strict=True)
+    elements = np.unique(np.concatenate(atoms)).tolist()
     rows = [
-        generate_fchl19(of, where[: len(of)], elements=list(ELEMENTS), pad=places)
-        for of, where in pairs
+        generate_fchl19(of, where[: len(of)], elements=elements, pad=places) for of, where in pairs
     ]
     return Environments(np.stack(rows), atoms)
 

@@ -22,8 +22,8 @@ class MoleculeSetting(TrainingSetting):
     target: str | None = option(None, "The column of a folder's table that is learned.")
     rivals: str = option(
         "",
-        "Kernel ridge regressions to measure besides, with commas: eigenvalues, bag-of-bonds, "
-        "fchl19 (needs qmllib).",
+        "Kernel ridge regressions and perceptrons to measure besides, with commas: "
+        f"{', '.join(RIVALS)} (fchl19 needs qmllib).",
     )
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from vicinal._trainings import show_energy
 from vicinal._types import FloatArray, IntArray
 from vicinal.sphere.molecules._composition import Composition
 from vicinal.sphere.molecules._forces import ForceNet, ForceScaling, FrameBatches, force_regression
@@ -34,7 +36,7 @@ from vicinal.sphere.molecules._rivals import RivalOutcome, run_rivals
 from vicinal.sphere.molecules._setting import MoleculeSetting
 from vicinal.sphere.molecules._sources import Energies, MoleculeSource, read_source
 from vicinal.sphere.molecules._spheres import AtomBatches, CoulombSpheres, GaussianShells, Spheres
-from vicinal.sphere.nn import fix_statistics, predict_with, read_configuration
+from vicinal.sphere.nn import fix_statistics, predict_with
 from vicinal.sphere.training import (
     Batches,
     TargetScaling,
@@ -51,9 +53,11 @@ from vicinal.sphere.worlds import (
     common_record,
     list_files,
     member_folder,
+    read_facts,
 )
 from vicinal.sphere.worlds._world import Say
 
+INPUTS = "how molecules are given to it"  # what a network's file says
 CALIBRATION = 1000  # molecules whose statistics are kept
 _SPHERES = {kind.__name__: kind for kind in (GaussianShells, CoulombSpheres)}
 
@@ -82,7 +86,7 @@ class MoleculeWorld(World[MoleculeSetting]):
     def tell(self, setting: MoleculeSetting, error: float) -> str:
         """Return a mean absolute error, of energies or of forces."""
         unit = "kcal/mol" if setting.source == "qm7" else ""
-        return f"{error:.2f} {unit}".strip()
+        return f"{show_energy(error)} {unit}".strip()
 
     def tasks(self, setting: MoleculeSetting, helpers: Helpers, say: Say) -> Iterator[Task]:
         """Yield a network for each fold and member."""
@@ -140,10 +144,11 @@ class MoleculeWorld(World[MoleculeSetting]):
         answers = [predict_molecules(networks, of) for _, of in with_frames]
         energies = np.concatenate([of.energies for of in answers], 1)
         header: tuple[str, ...] = ("file" if Path(source).is_dir() else "row", "energy")
-        columns = [names, energies.mean(0).round(3).tolist()]
+        decimals = _decimals(networks[0])
+        columns = [names, energies.mean(0).round(decimals).tolist()]
         if len(networks) > 1:
             header += ("spread",)
-            columns.append(energies.std(0, ddof=1).round(3).tolist())
+            columns.append(energies.std(0, ddof=1).round(decimals).tolist())
         facts: dict[str, Any] = {"n_networks": len(networks), "n_test": len(names)}
         if answers[0].forces is not None:
             facts["forces"] = [
@@ -169,7 +174,7 @@ def predict_molecules(networks: Sequence[Path], molecules: Molecules) -> Molecul
 
 
 def _predict(network: Path, molecules: Molecules) -> tuple[FloatArray, FloatArray | None]:
-    spheres, composition, scaling = _read(read_configuration(network)["facts"], network)
+    spheres, composition, scaling = read_facts(network, _read, INPUTS)
     check_molecules(molecules, spheres.elements)
     batches: Batches
     zeros = np.zeros(len(molecules))
@@ -300,18 +305,15 @@ def _mean_of(tested: Sequence[TestedMolecules]) -> TestedMolecules:
     )
 
 
-def _read(facts: dict[str, Any], network: Path) -> tuple[Spheres, Composition, TargetScaling]:
-    try:
-        settings = dict(facts["spheres"])
-        spheres = _SPHERES[settings.pop("kind")](**settings)
-        scale = ForceScaling if facts.get("forces") else TargetScaling
-        return (
-            spheres,
-            Composition(tuple(facts["composition"]), tuple(spheres.elements)),
-            scale(**facts["scaling"]),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{network} does not say how molecules are given to it; take a network that `vicinal "
-            "sphere train` wrote."
-        ) from error
+def _decimals(network: Path) -> int:
+    """Return how many decimals tell a ten-thousandth of how far energies spread; three at least."""
+    _, _, scaling = read_facts(network, _read, INPUTS)
+    return max(3, 4 - math.floor(math.log10(scaling.scale)))
+
+
+def _read(facts: dict[str, Any]) -> tuple[Spheres, Composition, TargetScaling]:
+    settings = dict(facts["spheres"])
+    spheres = _SPHERES[settings.pop("kind")](**settings)
+    composition = Composition(tuple(facts["composition"]), tuple(spheres.elements))
+    scale = ForceScaling if facts.get("forces") else TargetScaling
+    return spheres, composition, scale(**facts["scaling"])

@@ -136,9 +136,10 @@ def real_matrix(weight: Tensor) -> Tensor:
 
     Rows and columns run over [channel][re, im], as packed planes do.
     """
-    real, imaginary = weight[..., 0].T, weight[..., 1].T
-    rows = torch.stack([torch.stack([real, -imaginary], -1), torch.stack([imaginary, real], -1)], 1)
-    return rows.reshape(2 * real.shape[0], 2 * real.shape[1])
+    n_in, n_out, _ = weight.shape
+    turns = weight.new_tensor([[1.0, 0.0, 0.0, 1.0], [0.0, -1.0, 1.0, 0.0]])  # of 1 and of i
+    blocks = (weight.reshape(-1, 2) @ turns).view(n_in, n_out, 2, 2)
+    return blocks.permute(1, 2, 0, 3).reshape(2 * n_out, 2 * n_in)
 
 
 def _planes_of(values: Tensor, real: bool) -> Tensor:

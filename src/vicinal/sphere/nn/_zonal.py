@@ -38,10 +38,10 @@ def profiles(l_max: int, support: float) -> Tensor:
 
     φ_k(l) = ∫ bump_k(θ) P_l(cos θ) sin θ dθ, the factor by which a convolution with the zonal
     filter bump_k multiplies degree l; bumps are hats at equal steps of the angle, the last falling
-    to zero at the support. Steps are half a wave of the highest degree or a little less, so that
-    there are as many bumps as the degrees can tell apart.
+    to zero at the support. There are as many of them as degrees, so that filters of every support
+    have as much to learn.
     """
-    n_bumps = max(2, math.ceil((l_max + 1) * support / math.pi))
+    n_bumps = max(2, l_max + 1)
     nodes, weights = np.polynomial.legendre.leggauss(256)
     theta = torch.from_numpy(support * (nodes + 1) / 2)
     area = torch.from_numpy(weights) * support / 2 * theta.sin()

@@ -30,6 +30,7 @@ from vicinal.sphere.shapes._setting import RIVALS, ShapeSetting
 from vicinal.sphere.shapes._sources import ShapeRows, Shapes, divide_shapes, read_shapes, shapes_of
 from vicinal.sphere.shapes._world import (
     ShapeWorld,
+    class_weights,
     judge,
     judge_rival,
     predict_shapes,
@@ -51,6 +52,7 @@ __all__ = [
     "ShapeWorld",
     "Shapes",
     "cast_rays",
+    "class_weights",
     "cross_spectra",
     "divide_shapes",
     "judge",

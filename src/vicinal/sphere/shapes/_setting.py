@@ -28,6 +28,9 @@ class ShapeSetting(LabelledSetting):
     source: str = "shrec2012"
     preset: str = option("", "The network; 'list' shows all. Unless told cross, points for clouds.")
     train: str = option("turned", "Training shapes: turned at random, or upright, as they lie.")
+    balance: bool = option(
+        False, "Let classes count alike in the loss of classes, however many shapes they have."
+    )
     turns: int = option(1, "Judge each test shape at so many rotations, in the mean.")
     normalisation: str | None = option(
         None,
@@ -60,6 +63,7 @@ class ShapeSetting(LabelledSetting):
         """Return what the weights depend on."""
         preset = get_shape_preset(self.preset)
         read = {**asdict(preset.reader), "stretch": preset.stretch, "train": self.train}
+        read["balance"] = self.balance
         return self.depends_on(**read, normalisation=self.normalisation)
 
 

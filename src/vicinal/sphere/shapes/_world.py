@@ -14,8 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from vicinal._types import FloatArray
-from vicinal.sphere.nn import predict_with
+from vicinal._types import FloatArray, IntArray
 from vicinal.sphere.shapes._channels import Caster, Rays, cross_spectra, shape_histograms
 from vicinal.sphere.shapes._clouds import PointShells
 from vicinal.sphere.shapes._files import SUFFIXES, read_shape
@@ -35,6 +34,7 @@ from vicinal.sphere.shapes._sources import (
 )
 from vicinal.sphere.training import (
     EMBEDDING,
+    Batches,
     Objective,
     classification,
     judge_embeddings,
@@ -52,8 +52,9 @@ from vicinal.sphere.worlds import (
     list_files,
     mean_shares,
     member_folder,
+    read_facts,
 )
-from vicinal.sphere.worlds._classes import read_classes, tabulate_classes
+from vicinal.sphere.worlds._classes import predict_shares, read_classes, tabulate_classes
 from vicinal.sphere.worlds._world import Say
 
 READERS: dict[str, type[Rays | PointShells]] = {"rays": Rays, "points": PointShells}
@@ -92,9 +93,13 @@ class ShapeWorld(World[ShapeSetting]):
 
     def tasks(self, setting: ShapeSetting, helpers: Helpers, say: Say) -> Iterator[Task]:
         """Yield a network for each member."""
-        objective = labelled_objective(setting, helpers, smoothed_classification())
+        labelled_objective(setting, helpers, smoothed_classification())  # refused before reading
         say(f"reading the shapes of {setting.source}")
         shapes = read_shapes(setting.source)
+        weights = None
+        if setting.balance:
+            weights = class_weights(shapes, divide_shapes(shapes, setting).train)
+        objective = labelled_objective(setting, helpers, smoothed_classification(weights))
         for number in range(setting.members):
             yield make_task(setting, setting.member(number), number, shapes, objective, say)
 
@@ -118,7 +123,7 @@ class ShapeWorld(World[ShapeSetting]):
         **options: Any,
     ) -> Predictions:  # fmt: skip
         """Return the classes of shapes: files, a folder of them, or a known set."""
-        _, classes = read_classes(networks[0], "shapes")
+        classes = read_classes(networks[0], "shapes")
         names: Sequence[Any]
         labels: Sequence[str] | None
         if Path(source).exists():
@@ -135,13 +140,25 @@ class ShapeWorld(World[ShapeSetting]):
         return tabulate_classes(names, classes, shares, labels, proba=proba, noun="shapes")
 
 
-def smoothed_classification() -> Objective:
-    """Return cross-entropy with a tenth of each label shared out: meshes of a class are few."""
-    return classification(_smoothed)
+def smoothed_classification(weights: Tensor | None = None) -> Objective:
+    """Return cross-entropy with a tenth of each label shared out: meshes of a class are few.
+
+    With ``weights`` of classes it is the weighted mean over rows.
+    """
+
+    def loss(outputs: Tensor, targets: Tensor) -> Tensor:
+        if weights is None:
+            return functional.cross_entropy(outputs, targets, label_smoothing=0.1)
+        rows = functional.cross_entropy(outputs, targets, label_smoothing=0.1, reduction="none")
+        return (rows * weights[targets]).sum() / weights[targets].sum()
+
+    return classification(loss)
 
 
-def _smoothed(outputs: Tensor, targets: Tensor) -> Tensor:
-    return functional.cross_entropy(outputs, targets, label_smoothing=0.1)
+def class_weights(shapes: Shapes, rows: IntArray) -> Tensor:
+    """Return what makes classes count alike in a mean over rows: 1 / (classes · their share)."""
+    counts = np.bincount(shapes.labels[rows], minlength=len(shapes.classes))
+    return torch.from_numpy(len(rows) / (len(counts) * np.maximum(counts, 1))).float()
 
 
 def make_task(
@@ -262,32 +279,19 @@ def describe_histograms(setting: ShapeSetting, parts: ShapeRows) -> tuple[FloatA
 
 def predict_shapes(networks: Sequence[Path], shapes: Shapes) -> FloatArray:
     """Return the class probabilities by each network of shapes as they lie, (networks, n, c)."""
-    shares = []
     every = np.arange(len(shapes.bodies))
     parts = ShapeRows(shapes, every[:0], every[:0], every)
-    for network in networks:
-        facts, classes = read_classes(network, "shapes")
-        reader = _read_reader(facts, network)
-        batches = turn_rows(parts, every, reader)
-        scores = predict_with(network, batches)
-        if scores.shape[1:] != (len(classes),):
-            raise ValueError(
-                f"{network}: {scores.shape[-1]} scores for {len(classes)} classes do not fit "
-                "together."
-            )
-        shares.append(torch.softmax(scores.double(), 1).numpy())
-    return np.stack(shares)
+
+    def read(network: Path) -> Batches:
+        reader = read_facts(network, _reader_of, "how shapes are read for it")
+        return turn_rows(parts, every, reader)
+
+    return predict_shares(networks, read, "shapes")
 
 
-def _read_reader(facts: dict[str, Any], network: Path) -> Caster | PointShells:
-    try:
-        settings = dict(facts["reader"])
-        return READERS[settings.pop("kind")](**settings).make()
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{network} does not say how shapes are read for it; take one that `vicinal sphere "
-            "train` wrote."
-        ) from error
+def _reader_of(facts: dict[str, Any]) -> Caster | PointShells:
+    settings = dict(facts["reader"])
+    return READERS[settings.pop("kind")](**settings).make()
 
 
 def _part_of(shapes: Shapes, part: str) -> Shapes:

@@ -12,6 +12,7 @@ name and learners of metrics, is handed in as `Helpers`.
 
 from vicinal.sphere.worlds._folders import LabelledFiles, divide, list_files, list_labelled
 from vicinal.sphere.worlds._known import WORLDS, find_world, get_world
+from vicinal.sphere.worlds._networks import find_networks, read_facts, world_name
 from vicinal.sphere.worlds._setting import (
     CLASSES,
     LabelledSetting,
@@ -29,13 +30,11 @@ from vicinal.sphere.worlds._world import (
     common_record,
     describe_choice,
     errors_of,
-    find_networks,
     find_preset,
     labelled_objective,
     mean_shares,
     member_folder,
     run_world,
-    world_name,
 )
 
 __all__ = [
@@ -64,6 +63,7 @@ __all__ = [
     "mean_shares",
     "member_folder",
     "option",
+    "read_facts",
     "read_names",
     "run_world",
     "world_name",

@@ -1,28 +1,46 @@
-"""What networks say of classes, as a table."""
+"""What networks say of classes: probabilities, and a table of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from vicinal._types import FloatArray
-from vicinal.sphere.nn import read_configuration
+from vicinal.sphere.nn import predict_with, read_configuration
+from vicinal.sphere.training import Batches
 from vicinal.sphere.worlds._world import Predictions
 
 
-def read_classes(network: Path, noun: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the facts of a network's file, and the classes it tells apart."""
-    facts = read_configuration(network)["facts"]
-    classes = facts.get("classes", ())
+def read_classes(network: Path, noun: str) -> tuple[str, ...]:
+    """Return the classes that a network tells apart."""
+    classes = read_configuration(network)["facts"].get("classes", ())
     if not isinstance(classes, list) or not classes:
         raise ValueError(
             f"{network} gives places to compare {noun} by, not classes: it was trained by a loss "
             "of embeddings."
         )
-    return facts, tuple(map(str, classes))
+    return tuple(map(str, classes))
+
+
+def predict_shares(
+    networks: Sequence[Path], batches_for: Callable[[Path], Batches], noun: str
+) -> FloatArray:
+    """Return the class probabilities by each network, (networks, n, classes)."""
+    shares = []
+    for network in networks:
+        classes = read_classes(network, noun)
+        scores = predict_with(network, batches_for(network))
+        if scores.shape[1:] != (len(classes),):
+            raise ValueError(
+                f"{network}: {scores.shape[-1]} scores for {len(classes)} classes do not fit "
+                "together."
+            )
+        shares.append(torch.softmax(scores.double(), 1).numpy())
+    return np.stack(shares)
 
 
 def tabulate_classes(

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from vicinal import __version__
 from vicinal._trainings import Training
-from vicinal.sphere.nn import read_configuration, save_network
+from vicinal.sphere.nn import save_network
 from vicinal.sphere.training import (
     Batches,
     Epoch,
@@ -222,28 +222,6 @@ def member_folder(setting: TrainingSetting, number: int, within: str = "") -> st
     """Return the folder of one of several networks; one alone has the folder it is in."""
     alone = setting.members == 1
     return within if alone else "/".join(filter(None, (within, f"member-{number}")))
-
-
-def find_networks(run: str | Path) -> list[Path]:
-    """Return the networks that a path names: those of all folds and members, or the one it is."""
-    path = Path(run)
-    several = sorted(
-        place.parent
-        for pattern in ("*/network.json", "*/*/network.json")
-        for place in path.glob(pattern)
-    )
-    return several or [path]
-
-
-def world_name(networks: Sequence[Path]) -> str:
-    """Return which world networks are of."""
-    name = read_configuration(networks[0])["facts"].get("world")
-    if not isinstance(name, str):
-        raise ValueError(
-            f"{networks[0]} does not say what it is for; take one that `vicinal sphere train` "
-            "wrote."
-        )
-    return name
 
 
 def mean_shares(outputs: Sequence[Tensor]) -> Tensor:
