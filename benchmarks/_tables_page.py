@@ -3,7 +3,7 @@
     python -m benchmarks._tables_page FOLDER ...
 
 Of each folder all results count, whatever commands they came from; a table, or a method, that lacks
-some is named and left out. What is shown is kept as ``docs/results/tables.json``.
+some is named and left out. What is shown is kept as ``results/tables.json``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ import numpy as np
 
 from vicinal.comparison import Benchmark, benchmark_page, summarize_benchmark
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
+FOLDER = Path(__file__).parent
+RECORD = FOLDER / "results" / "tables.json"
+PAGE = FOLDER.parent / "docs" / "results" / "tables.inc"
 DIGITS = 8
 
 
@@ -76,8 +78,8 @@ def main(folders: Sequence[str]) -> None:
         for summary in summarize_benchmark(whole(read_records(Path(folder))))
     ]
     content = json.dumps([as_json(summary) for summary in summaries])
-    (RESULTS / "tables.json").write_text(content + "\n", encoding="utf-8")
-    (RESULTS / "tables.inc").write_text(benchmark_page(summaries), encoding="utf-8")
+    RECORD.write_text(content + "\n", encoding="utf-8")
+    PAGE.write_text(benchmark_page(summaries), encoding="utf-8")
 
 
 if __name__ == "__main__":
