@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.linear_model import LogisticRegression
 
 from vicinal import LDA, KNNClassifier, KNNRegressor
 from vicinal._types import Dataset
@@ -178,3 +179,18 @@ def test_a_reference_is_measured_as_scikit_learn_predicts(name):
     wrong = model.fit(fold.X_train, fold.y_train).predict(fold.X_test) != fold.y_test
     assert record["error"] == np.mean(wrong)
     assert record["k"] is None
+
+
+class InAColumn(LogisticRegression):
+    """Answers as CatBoost does where classes are more than two."""
+
+    def predict(self, X):
+        return super().predict(X)[:, None]
+
+
+def test_a_reference_may_answer_in_a_column(monkeypatch):
+    (plain,), _ = measure(classes_of(), "logistic", ks=(None,))
+    monkeypatch.setattr("sklearn.linear_model.LogisticRegression", InAColumn)
+    (column,), _ = measure(classes_of(), "logistic", ks=(None,))
+    assert column["status"] == "ok"
+    assert column["scores"] == plain["scores"]

@@ -180,7 +180,7 @@ def _predict_reference(cell: Cell, method: Method, prepared: PreparedFold) -> Pr
     model.fit(prepared.X_train, prepared.y_train)
     fit = watch.read()
     watch = Stopwatch()
-    predicted = model.predict(prepared.X_test)
+    predicted = np.reshape(model.predict(prepared.X_test), -1)  # CatBoost's classes are a column
     spent = watch.read()
     sure = task == "classification" and hasattr(model, "predict_proba")
     return Prediction(predicted, fit, spent, shares=_shares_of(model, prepared) if sure else None)
