@@ -36,7 +36,8 @@ def made_up(n: int) -> Any:
     def unit(block: Any) -> Any:
         return block / np.linalg.norm(block, axis=1, keepdims=True)
 
-    rows = da.random.default_rng(0).standard_normal((n, WIDTH), np.float32, chunks=(n // 40, WIDTH))
+    random = da.random.default_rng(0)
+    rows = random.standard_normal((n, WIDTH), chunks=(n // 40, WIDTH), dtype=np.float32)
     return rows.map_blocks(unit, dtype=np.float32)
 
 

@@ -184,9 +184,9 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def maps_(self) -> Maps:
         """The learned maps."""
         check_is_fitted(self, "components_")
-        kept = vars(self)
+        state = vars(self)
         return LinearMaps(
-            self.components_, kept.get("query_components_"), kept.get("query_offset_")
+            self.components_, state.get("query_components_"), state.get("query_offset_")
         )
 
     def transform(self, X: AnyArray) -> FloatArray:

@@ -13,6 +13,14 @@ from vicinal.pairs import nearest_rows
 PROBES, NEAR = 1000, 5
 
 
+def mean_metric(X: AnyArray, maps: Sequence[FloatArray]) -> FloatArray:
+    """Return the map of the mean of several metrics, near rows of X (n, d) being their unit."""
+    sizes = [near_squared_distance(X, components) for components in maps]
+    if not any(sizes):  # all rows are one
+        return maps[0]
+    return mean_map(maps, np.array(sizes))
+
+
 def mean_map(
     maps: Sequence[FloatArray], sizes: FloatArray, n_components: int | None = None
 ) -> FloatArray:

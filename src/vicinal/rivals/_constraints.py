@@ -116,8 +116,8 @@ def draw_triplets(
 
 def drop_copies(gaps: FloatArray) -> tuple[FloatArray, int]:
     """Return differences that are not zero, and how many were: copies say nothing of a metric."""
-    kept = np.einsum("ij,ij->i", gaps, gaps) > 0
-    return gaps[kept], int(np.sum(~kept))
+    apart = np.einsum("ij,ij->i", gaps, gaps) > 0
+    return gaps[apart], int(np.sum(~apart))
 
 
 def draw_gaps(

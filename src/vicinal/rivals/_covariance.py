@@ -80,9 +80,9 @@ def inverse_root(scatter: WithinScatter, shrinkage: float, *, ddof: int = 0) -> 
     factor = scatter.n_samples / max(1, scatter.n_samples - ddof)
     floor = shrinkage * scatter.total * factor
     shrunk = (1 - shrinkage) * scatter.values * factor + floor
-    kept = shrunk > max(shrunk.max(initial=0.0), 0.0) * np.finfo(np.float64).eps * len(shrunk)
+    positive = shrunk > max(shrunk.max(initial=0.0), 0.0) * np.finfo(np.float64).eps * len(shrunk)
     roots = np.zeros_like(shrunk)
-    roots[kept] = 1 / np.sqrt(shrunk[kept])
+    roots[positive] = 1 / np.sqrt(shrunk[positive])
     inside: FloatArray = (scatter.directions * roots) @ scatter.directions.T
     if scatter.directions.shape[1] < scatter.directions.shape[0] and floor > 0:
         # Beyond the span of few rows the shrunk covariance is a multiple of the identity.

@@ -281,10 +281,10 @@ class Boosting:
         self.pairs, total = self._search(rows, reach)
         self.share = 1.0
         if total > MOST_PAIRS:
-            kept = max(1, int(len(rows) * MOST_PAIRS / total))
-            some = np.sort(self.rng.permutation(rows)[:kept])
+            n_some = max(1, int(len(rows) * MOST_PAIRS / total))
+            some = np.sort(self.rng.permutation(rows)[:n_some])
             self.pairs, _ = self._search(some, reach)
-            self.share = kept / len(rows)
+            self.share = n_some / len(rows)
         return self.loss_of(self.mapped)
 
     def _search(self, rows: IntArray, reach: FloatArray) -> tuple[list[IntArray], int]:

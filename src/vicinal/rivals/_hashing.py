@@ -139,9 +139,9 @@ class ITQ(_LinearEncoder):
         centred = (X - self.centre_).astype(np.float64)
         centred /= spread_unit(centred)  # of which signs know nothing
         _, directions = eigh(centred.T @ centred)
-        kept = directions[:, ::-1][:, :bits].T
+        leading = directions[:, ::-1][:, :bits].T
         principal = np.zeros((bits, X.shape[1]))
-        principal[: len(kept)] = kept
+        principal[: len(leading)] = leading
         projected = centred @ principal.T
         drawn = check_random_state(self.random_state).normal(size=(bits, bits))
         rotation = np.linalg.qr(drawn)[0]

@@ -45,8 +45,8 @@ def target_neighbors(mapped: FloatArray, classes: ClassOrder, k: int, n_jobs: in
         if n_found == 0:
             continue
         members = np.ascontiguousarray(mapped[first:last])
-        found = ExactIndex(members, n_jobs=n_jobs).query(members, n_found + 1)
-        nearest = without_itself(*found, np.arange(len(members)))[1]
+        near = ExactIndex(members, n_jobs=n_jobs).query(members, n_found + 1)
+        nearest = without_itself(*near, np.arange(len(members)))[1]
         targets[first:last, :n_found] = first + nearest
     return targets
 
@@ -54,8 +54,8 @@ def target_neighbors(mapped: FloatArray, classes: ClassOrder, k: int, n_jobs: in
 def pull(mapped: FloatArray, targets: IntArray, weights: FloatArray, forces: FloatArray) -> None:
     """Add half the derivative by z of Σ w_ia ‖z_i − z_j‖² over the targets (n, k) of every row."""
     queries = np.repeat(np.arange(len(mapped), dtype=np.int32), targets.shape[1])
-    known = np.where(targets >= 0, weights, 0.0).reshape(-1)
-    add_forces(mapped, mapped, queries, targets.reshape(-1), known, forces, forces)
+    strengths = np.where(targets >= 0, weights, 0.0).reshape(-1)
+    add_forces(mapped, mapped, queries, targets.reshape(-1), strengths, forces, forces)
 
 
 class LargeMarginObjective:
@@ -110,9 +110,9 @@ class LargeMarginObjective:
         active: FloatArray,
         forces: FloatArray,
     ) -> float:
-        found = self.search.near_pairs(components, mapped, margins.max(axis=1))
+        parts = self.search.near_pairs(components, mapped, margins.max(axis=1))
         return sum(
-            push(mapped, pairs, left_out, margins, active, forces) for pairs, left_out in found
+            push(mapped, pairs, left_out, margins, active, forces) for pairs, left_out in parts
         )
 
 

@@ -86,10 +86,10 @@ class LDA(MetricLearner):
         formula = check_shrinkage(self.shrinkage)
         most = min(len(rows.classes.names) - 1, X.shape[1])
         limit = f"directions min(classes - 1, features) of {type(self).__name__}"
-        wanted = check_components(self.n_components, most, limit) or most
+        n_components = check_components(self.n_components, most, limit) or most
         scatter = within_scatter(X.astype(np.float64, copy=False), rows.codes, X.shape[1])
         self.shrinkage_ = shrinkage_of(scatter, formula)
-        components = discriminant_map(scatter, wanted, self.shrinkage_)
+        components = discriminant_map(scatter, n_components, self.shrinkage_)
         self.eigenvalues_ = discriminant_ratios(scatter, components)
         self.n_iter_ = 1
         return LinearMaps(components.astype(X.dtype, copy=False))

@@ -116,8 +116,8 @@ class LFDA(MetricLearner):
         mean_variance = np.trace(within) / len(rows.frame.scale)
         shrunk = (1 - gamma) * within + gamma * mean_variance * np.eye(len(within))
         directions, values = discriminants(between, shrunk)
-        kept = min(self.n_components or len(values), len(values))
-        return directions[:kept], values[:kept], gamma
+        n_components = min(self.n_components or len(values), len(values))
+        return directions[:n_components], values[:n_components], gamma
 
 
 def local_scatters(
@@ -144,8 +144,8 @@ def _local_scatter(rows: FloatArray, n_neighbors: int) -> FloatArray:
     if n < 2:
         return scatter
     m = min(n_neighbors, n - 1)
-    found = ExactIndex(np.ascontiguousarray(rows)).query(np.ascontiguousarray(rows), m + 1)
-    scale = np.sqrt(found[0][:, m])
+    near = ExactIndex(np.ascontiguousarray(rows)).query(np.ascontiguousarray(rows), m + 1)
+    scale = np.sqrt(near[0][:, m])
     degrees = np.empty(n)
     for part, squared in distance_blocks(rows, rows, _BLOCK):
         spread = scale[part, None] * scale

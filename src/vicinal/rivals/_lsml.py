@@ -146,10 +146,10 @@ class LSML(MetricLearner):
     def _learn(self, rows: FramedRows, prior: Any, seed: int) -> FloatArray:
         rng = np.random.default_rng([seed, 3])
         gaps = draw_gaps(rows.X, rows.codes, self.n_constraints, rng)
-        kept = min(map(len, gaps))
-        if kept == 0:
+        n_each = min(map(len, gaps))
+        if n_each == 0:
             raise ValueError("no class has two rows, so no pair of rows is known to be alike.")
-        near, far = (rng.permutation(kind)[:kept] for kind in gaps)
+        near, far = (rng.permutation(kind)[:n_each] for kind in gaps)
         return self._solve(near, far, prior_matrix(prior, rows), None)
 
     def _solve(
@@ -186,8 +186,8 @@ class SquaredResiduals:
         self, near: FloatArray, far: FloatArray, weights: FloatArray | None, regularization: float
     ) -> None:
         self.near, self.far, self.regularization = near, far, regularization
-        given = np.ones(len(near)) if weights is None else weights
-        self.weights = given / max(given.sum(), np.finfo(float).tiny)
+        counts = np.ones(len(near)) if weights is None else weights
+        self.weights = counts / max(counts.sum(), np.finfo(float).tiny)
 
     def __call__(self, components: FloatArray) -> tuple[float, FloatArray]:
         """Return the value and its gradient (d, d) at L (d, d)."""

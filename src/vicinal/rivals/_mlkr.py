@@ -186,11 +186,11 @@ class KernelRegression:
     ) -> tuple[FloatArray, FloatArray]:
         """Return losses (b,) and derivatives (b, m)."""
         shares = neighbour_shares(squared_distances)
-        known = self.y[references].astype(shares.dtype, copy=False)
-        predicted = shares @ known
+        targets = self.y[references].astype(shares.dtype, copy=False)
+        predicted = shares @ targets
         gaps = predicted - self.y[queries].astype(shares.dtype, copy=False)
         # ∂ŷ/∂D_j = p_j (ŷ − y_j), so ∂‖ŷ − y‖²/∂D_j = 2 p_j (ŷ − y)·(ŷ − y_j)
-        along = np.einsum("ij,ij->i", gaps, predicted)[:, None] - gaps @ known.T
+        along = np.einsum("ij,ij->i", gaps, predicted)[:, None] - gaps @ targets.T
         losses: FloatArray = np.einsum("ij,ij->i", gaps, gaps)
         return losses, 2 * shares * along
 

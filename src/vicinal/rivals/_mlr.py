@@ -178,8 +178,8 @@ class MLR(MetricLearner):
             return rows.frame.plain(X.shape[1])
         components = factor(metric)
         sizes = np.einsum("ij,ij->i", components, components)
-        kept = sizes > 1e-10 * sizes[0]
-        return components[kept] / size
+        some = sizes > 1e-10 * sizes[0]
+        return components[some] / size
 
 
 def solve_dual(cuts: list[Cut], start: FloatArray, cost: float) -> tuple[FloatArray, FloatArray]:
@@ -194,9 +194,9 @@ def solve_dual(cuts: list[Cut], start: FloatArray, cost: float) -> tuple[FloatAr
 
     def primal(alpha: FloatArray) -> FloatArray:
         values, directions = eigh(np.tensordot(alpha, matrices, 1), driver="evd")
-        kept = values > 0
-        part = directions[:, kept]
-        metric: FloatArray = (part * values[kept]) @ part.T
+        positive = values > 0
+        part = directions[:, positive]
+        metric: FloatArray = (part * values[positive]) @ part.T
         return metric
 
     def negative_dual(shares: FloatArray) -> tuple[float, FloatArray]:

@@ -32,8 +32,8 @@ def rank_losses(measure: str, n_relevant: int, n_others: int, k: int) -> FloatAr
         return np.broadcast_to(above / (n_relevant * n_others), (n_relevant, n_others + 1)).copy()
     if measure == "precision":
         first = min(k, n_relevant)
-        wanted = (row <= first) / first
-        return wanted - (row + above <= first) / first
+        shares = (row <= first) / first
+        return shares - (row + above <= first) / first
     if measure == "map":
         return (1 - row / (row + above)) / n_relevant
     gains = 1 / np.log2(1 + np.arange(1, n_relevant + 1))

@@ -107,15 +107,15 @@ def check_chunks(chunks: Any, n_rows: int) -> IntArray:
             f"chunks must be {n_rows} whole numbers, one a row, negative for a row in no chunklet; "
             f"got an array of shape {numbers.shape} and type {numbers.dtype}."
         )
-    known = numbers >= 0
-    codes, sizes = np.unique(numbers[known], return_inverse=True, return_counts=True)[1:]
+    inside = numbers >= 0
+    codes, sizes = np.unique(numbers[inside], return_inverse=True, return_counts=True)[1:]
     if sizes.max(initial=0) < 2:
         raise ValueError(
             "no chunklet has two rows, so nothing is known to be alike; give chunks at least one "
             "number of zero or more that two rows share."
         )
     chunklets = np.full(n_rows, -1, np.int64)
-    chunklets[known] = codes.reshape(-1)
+    chunklets[inside] = codes.reshape(-1)
     return chunklets
 
 
@@ -132,13 +132,13 @@ def relevant_components(
     n_components : int or None
     shrinkage : str or float
     """
-    known = chunks >= 0
-    codes = np.unique(chunks[known], return_inverse=True)[1].reshape(-1)
-    within = within_scatter(X[known], codes, X.shape[1])
+    inside = chunks >= 0
+    codes = np.unique(chunks[inside], return_inverse=True)[1].reshape(-1)
+    within = within_scatter(X[inside], codes, X.shape[1])
     gamma = shrinkage_of(within, shrinkage)
     variances = floor_variances((1 - gamma) * within.values + gamma * within.total)
     whitening = (within.directions / np.sqrt(variances)).T
     white = (X - X.mean(axis=0)) @ whitening.T
     values, turn = eigh(white.T @ white / len(X), driver="evd")
-    kept = slice(None) if n_components is None else slice(0, n_components)
-    return turn.T[::-1][kept] @ whitening, values[::-1][kept], gamma
+    leading = slice(None) if n_components is None else slice(0, n_components)
+    return turn.T[::-1][leading] @ whitening, values[::-1][leading], gamma

@@ -237,15 +237,15 @@ def discriminant_basis(rows: FramedRows, n_basis: int, rng: np.random.Generator)
     model = MiniBatchKMeans(n_clusters, n_init=1, random_state=int(rng.integers(2**31)))
     centres = model.fit(rows.X).cluster_centers_
     squared_norms = np.einsum("ij,ij->i", rows.X, rows.X)
-    found = []
+    parts = []
     for centre in centres:
         order = np.argsort(squared_norms - 2 * rows.X @ centre, kind="stable")
         for near in NEAR:
             chosen = _first_of_each(order, rows.codes, near)
             codes = np.unique(rows.codes[chosen], return_inverse=True)[1].reshape(-1)
             scatter = within_scatter(rows.X[chosen], codes, len(rows.frame.scale))
-            found.append(discriminant_map(scatter, min(each, int(codes.max()) or 1), "ledoit_wolf"))
-    basis = np.concatenate(found)[:n_basis]
+            parts.append(discriminant_map(scatter, min(each, int(codes.max()) or 1), "ledoit_wolf"))
+    basis = np.concatenate(parts)[:n_basis]
     norms = np.linalg.norm(basis, axis=1)
     return basis[norms > 0] / norms[norms > 0, None]
 

@@ -114,7 +114,7 @@ def scale_to_perplexity(
     references = np.sort(rng.permutation(len(X))[:PROBED])
     queries = rng.permutation(references)[:PROBES]
     squared = pair_distances(X[queries] @ start.T, X[references] @ start.T, queries, references)
-    wanted = np.log(min(perplexity, max(1.0, (len(references) - 1) / 2)))
+    entropy = np.log(min(perplexity, max(1.0, (len(references) - 1) / 2)))
     squared -= squared.min(axis=1, keepdims=True)
     typical = np.median(squared[np.isfinite(squared)])
     if not typical > 0:
@@ -122,7 +122,7 @@ def scale_to_perplexity(
     low, high = np.log(1e-6 / typical), np.log(1e9 / typical)
     for _ in range(24):  # to two millionths of the scale
         middle = (low + high) / 2
-        low, high = (middle, high) if _entropy(squared, np.exp(middle)) > wanted else (low, middle)
+        low, high = (middle, high) if _entropy(squared, np.exp(middle)) > entropy else (low, middle)
     scaled: FloatArray = start * np.exp(low / 2)
     return scaled
 

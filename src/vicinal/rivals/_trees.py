@@ -71,15 +71,15 @@ def complete_tree(
     tree: DecisionTreeRegressor, n_leaves: int
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return features, thresholds and leaves of a fitted tree, filled up to a complete one."""
-    inner, found = tree.tree_, np.zeros(2 * n_leaves - 1, np.int64)
+    inner, nodes = tree.tree_, np.zeros(2 * n_leaves - 1, np.int64)
     features = np.zeros(n_leaves - 1, np.int64)
     thresholds = np.full(n_leaves - 1, np.inf)
     for place in range(n_leaves - 1):
-        node = found[place]
+        node = nodes[place]
         left, right = inner.children_left[node], inner.children_right[node]
         if left < 0:  # a leaf above the last level: all questions below it lead to it
-            found[2 * place + 1] = found[2 * place + 2] = node
+            nodes[2 * place + 1] = nodes[2 * place + 2] = node
             continue
         features[place], thresholds[place] = inner.feature[node], inner.threshold[node]
-        found[2 * place + 1], found[2 * place + 2] = left, right
-    return features, thresholds, inner.value[found[n_leaves - 1 :], :, 0]
+        nodes[2 * place + 1], nodes[2 * place + 2] = left, right
+    return features, thresholds, inner.value[nodes[n_leaves - 1 :], :, 0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,8 +11,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from vicinal import KNNRegressor, LocalLinearRegressor, RegressionMLNG, load_model, save_model
 from vicinal.metric.descent import frame_rows
 from vicinal.metric.gerrymander import _regression_problem as module
-from vicinal.metric.gerrymander._regression_problem import RegressionObjective, RegressionOptions
+from vicinal.metric.gerrymander._regression_problem import (
+    RegressionObjective,
+    RegressionOptions,
+    RegressionProblem,
+    standard_targets,
+)
 from vicinal.metric.inference import TARGET_SETS
+from vicinal.metric.means import near_squared_distance
+from vicinal.metric.selection import plan_fit
+from vicinal.metric.selection._learning import FINAL, walk
+from vicinal.rows import Numbers, Rows
 
 
 def made_up(n=240, d=6, seed=0):
@@ -24,13 +35,22 @@ def quick(**parameters):
     return RegressionMLNG(5, **chosen)
 
 
-def objective(X, y, sets="bound"):
+def open_options(**told):
     options = RegressionOptions(
-        n_neighbors=3, set_size=3, n_components=None, asymmetric=False, sets=sets, gamma=None,
+        n_neighbors=3, set_size=3, n_components=None, asymmetric=False, sets="bound", gamma=None,
         epsilon=0.5, init="auto", learning_rate=None, batch_size=0, max_iter=1, tol=0.0,
         n_threads=1, seed=0,
     )  # fmt: skip
-    found = RegressionObjective(X, y, options, 3, 0.4)
+    return replace(options, **told)
+
+
+def a_problem(X, y):
+    rows = frame_rows(Rows(X, Numbers(standard_targets(y))))
+    return RegressionProblem(rows, open_options())
+
+
+def objective(X, y, sets="bound"):
+    found = RegressionObjective(X, y, open_options(sets=sets), 3, 0.4)
     found.look(np.eye(X.shape[1]), 0)
     return found
 
@@ -101,6 +121,24 @@ def test_defaults_choose_a_start_and_the_size_of_sets():
     assert len({init for init, _ in tried}) == 4
     assert metric.set_size_ in (5, 20)
     assert sum(entry["chosen"] for entry in metric.settings_) == 1
+
+
+def test_starts_that_noise_does_not_tell_apart_are_averaged():
+    """Of noise no start says more than another; maps of two sides are not averaged."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    problem = replace(a_problem(X, y), options=open_options())
+    plan = plan_fit(problem, 0, lambda progress: False)
+    settings = [(plan.choice.setting, plan.choice.n_epochs), *plan.choice.level]
+    assert len(settings) > 1
+    maps = [walk(problem, setting, until, (0, FINAL)) for setting, until in settings]
+    rows = problem.rows.X
+    metrics = [each.T @ each / near_squared_distance(rows, each) for each in maps]
+    learned = plan.learn().components
+    assert_allclose(learned.T @ learned, np.mean(metrics, axis=0), rtol=1e-6, atol=1e-9)
+    for options in (open_options(asymmetric=True), open_options(n_components=2)):
+        plan = plan_fit(replace(problem, options=options), 0, lambda progress: False)
+        assert plan.choice.level == ()
 
 
 def test_the_number_of_rows_a_step_can_be_chosen_too():

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from vicinal.sphere import random_rotations, spherical_harmonics
-from vicinal.sphere.shapes import PointShells, make_cloud, picture_cloud, read_shape
+from vicinal.sphere.shapes import PointShells, _clouds, make_cloud, picture_cloud, read_shape
 from vicinal.sphere.shapes._files import read_pcd
 
 
@@ -36,6 +36,17 @@ def test_coefficients_are_means_of_harmonics_by_shell(clouds):
     for l in range(4):
         part = fragments[l][0, :, 2].to(torch.complex128)
         torch.testing.assert_close(part, expected[l * l : (l + 1) ** 2], rtol=0, atol=1e-6)
+
+
+def test_clouds_of_other_sizes_are_read_as_each_alone(monkeypatch):
+    rng = np.random.default_rng(0)
+    clouds = [make_cloud(rng.normal(size=(n, 3))) for n in (20, 20, 20, 31, 31, 20)]
+    shells, R = PointShells(3, 4), random_rotations(6, torch.Generator().manual_seed(0))
+    alone = [shells.fragments([of], R[row : row + 1]).packed for row, of in enumerate(clouds)]
+    for block in (10, 45, 10_000):
+        monkeypatch.setattr(_clouds, "BLOCK", block)
+        together = shells.fragments(clouds, R).packed
+        torch.testing.assert_close(together, torch.cat(alone, 1), rtol=0, atol=1e-6)
 
 
 def test_place_and_size_of_a_cloud_are_taken_out():

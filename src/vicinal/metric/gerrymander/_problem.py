@@ -19,7 +19,7 @@ from vicinal.metric.gerrymander._objective import (
     sides,
 )
 from vicinal.metric.gerrymander._options import MLNGOptions
-from vicinal.metric.means import mean_map, near_squared_distance
+from vicinal.metric.means import mean_metric
 from vicinal.metric.selection import prediction_losses
 from vicinal.metric.starts import Start, start_map
 
@@ -180,10 +180,7 @@ class LinearProblem:
 
     def mean(self, maps: Sequence[FloatArray]) -> FloatArray:
         """Return the map of the mean of several metrics, near rows being their unit."""
-        sizes = [near_squared_distance(self.rows.X, components) for components in maps]
-        if not any(sizes):  # all rows are one
-            return maps[0]
-        return mean_map(maps, np.array(sizes))
+        return mean_metric(self.rows.X, maps)
 
     def score(self, components: FloatArray, held: FramedRows) -> FloatArray:
         """Return the loss of each held-out row, voted on by these rows."""

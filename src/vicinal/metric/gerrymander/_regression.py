@@ -73,7 +73,8 @@ class RegressionMLNG(MetricLearner):
     init : str or array of shape (n_components, n_features), default="auto"
         "identity", "standardised", "whitening", "pca", "relieff" (for numbers), "lda" (of ten
         slices of the target: sliced inverse regression), or a map whose scale is kept. "auto"
-        chooses among "identity", "relieff" and "lda", with all directions or the first two.
+        chooses among "identity", "relieff" and "lda", with all directions or the first two, and
+        averages what it cannot tell apart, as :class:`MLNG` does, where there is one map.
     regularizer : {None, "frobenius", "trace", "identity"}
         Added to the objective times λ, as of :class:`MLNG`; where ``asymmetric`` it is one of
         {"joint", "metrics", "maps"}, as of :class:`AsymmetricMLNG`.

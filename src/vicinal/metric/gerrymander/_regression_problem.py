@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from vicinal._types import AnyArray, FloatArray, IntArray
 from vicinal.metric.descent import LEAST_ROWS, STEPS, Adam, Descent, FramedRows
 from vicinal.metric.gerrymander._objective import PairedObjective, part, sides
 from vicinal.metric.inference import SignedPairs, sets_difference, target_sets
+from vicinal.metric.means import mean_metric
 from vicinal.metric.selection import prediction_losses
 from vicinal.metric.starts import Start, diagonal_map, rrelieff_weights, start_map
 from vicinal.pairs import nearest_rows, pair_distances
@@ -165,7 +166,6 @@ class RegressionProblem:
     rows: FramedRows
     options: RegressionOptions
     _begun: dict[Start, FloatArray] = field(default_factory=dict)
-    has_mean: ClassVar[bool] = False
 
     def on(self, rows: FramedRows) -> Self:
         """Return the problem of other rows."""
@@ -254,9 +254,14 @@ class RegressionProblem:
         )
         return np.stack([scaled, scaled]) if self.options.asymmetric else scaled
 
+    @property
+    def has_mean(self) -> bool:
+        """Whether maps are averaged: no pairs, and not where so many components are asked for."""
+        return self.options.n_components is None and not self.options.asymmetric
+
     def mean(self, maps: Sequence[FloatArray]) -> FloatArray:
-        """Never asked for: such maps have no mean."""
-        return maps[0]
+        """Return the map of the mean of several metrics, near rows being their unit."""
+        return mean_metric(self.rows.X, maps)
 
     def score(self, components: FloatArray, held: FramedRows) -> FloatArray:
         """Return the squared error of each held-out row's mean of neighbours."""

@@ -206,8 +206,8 @@ class Plan:
         while descent.epoch < until and not descent.is_done:
             loss = descent.advance()
             left = (time.monotonic() - began) / descent.epoch * (until - descent.epoch)
-            told = Progress("fit", label, descent.epoch, until, loss, seconds_left=left)
-            stop |= bool(self.watch(told))
+            progress = Progress("fit", label, descent.epoch, until, loss, seconds_left=left)
+            stop |= bool(self.watch(progress))
             if stop:
                 break
         described = setting.describe()

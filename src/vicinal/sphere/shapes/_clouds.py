@@ -15,7 +15,7 @@ from vicinal.sphere.harmonic import Fragments, FragmentType, real_waves
 
 LEAST_POINTS = 10
 MOST = 100  # degrees or shells
-BLOCK = 64  # clouds at a time: some 60 MB of waves at degree 10
+BLOCK = 32 * 1024  # points at a time: some 15 MB of waves at degree 10
 
 
 @dataclass(frozen=True)
@@ -76,21 +76,37 @@ class PointShells:
         return self
 
     def fragments(self, clouds: Sequence[Cloud], rotations: Tensor | None = None) -> Fragments:
-        """Return the coefficients of clouds, each turned by its rotation."""
-        turns = None if rotations is None else rotations.numpy()
-        columns = [
-            self._column(cloud.points if turns is None else cloud.points @ turns[row].T)
-            for row, cloud in enumerate(clouds)
-        ]
-        halves = torch.stack(columns)  # (clouds, (L + 1)², shells)
+        """Return the coefficients of clouds, each turned by its rotation.
+
+        Clouds of one size that follow each other are read together.
+        """
+        halves = torch.cat(
+            [self._read(clouds[rows], rotations, rows) for rows in _runs_of_one_size(clouds)]
+        )  # (clouds, (L + 1)², shells)
         degrees = [halves[:, l * l : (l + 1) ** 2] for l in range(self.l_max + 1)]
         return Fragments.from_real_waves(degrees)
 
-    def _column(self, points: FloatArray) -> Tensor:
-        """Return the half coefficients of one cloud, ((L + 1)², shells)."""
-        places = torch.from_numpy(points).float()
-        radii = torch.linalg.vector_norm(places, dim=1)
-        outward = places / radii.clamp(min=1e-9)[:, None]
+    def _read(self, clouds: Sequence[Cloud], rotations: Tensor | None, rows: slice) -> Tensor:
+        """Return the half coefficients of clouds of one size, (clouds, (L + 1)², shells)."""
+        places = torch.from_numpy(np.stack([cloud.points for cloud in clouds]))
+        if rotations is not None:
+            places = places @ rotations[rows].to(places).mT
+        places = places.float()
+        radii = torch.linalg.vector_norm(places, dim=2)
+        outward = places / radii.clamp(min=1e-9)[..., None]
         middles = (torch.arange(self.n_shells) + 0.5) / self.n_shells
-        shells = torch.exp(-0.5 * ((radii[:, None] - middles) * self.n_shells).square())
-        return real_waves(self.l_max, outward).T @ shells / len(points)
+        shells = torch.exp(-0.5 * ((radii[..., None] - middles) * self.n_shells).square())
+        return real_waves(self.l_max, outward).mT @ shells / places.shape[1]
+
+
+def _runs_of_one_size(clouds: Sequence[Cloud]) -> list[slice]:
+    """Return slices of clouds of as many points each, no more than fit into a block together."""
+    runs: list[slice] = []
+    start, held = 0, 0
+    for row, cloud in enumerate(clouds):
+        size = len(cloud.points)
+        if row > start and (size != len(clouds[start].points) or held + size > BLOCK):
+            runs.append(slice(start, row))
+            start, held = row, 0
+        held += size
+    return [*runs, slice(start, len(clouds))]
