@@ -20,7 +20,7 @@ from vicinal import (
     load_model,
     save_model,
 )
-from vicinal.predict._kernel_ridge import RIDGES, Settings, _errors, solve_kernel
+from vicinal.predict._kernel_ridge import RIDGES, KernelSettings, _errors, solve_kernel
 
 
 def wine():
@@ -52,7 +52,7 @@ def test_the_oracle_is_scikit_learns():
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
 def test_the_error_without_a_row_is_that_of_a_fit_without_it(kernel):
     X, y = wave(40)
-    settings, columns = Settings(kernel, 0.8, 0.1), y[:, None]
+    settings, columns = KernelSettings(kernel, 0.8, 0.1), y[:, None]
     found = _errors(X, columns, np.ones(40), X, settings, RIDGES)
     centred = columns - columns.mean()  # of all rows, which is what one decomposition can tell
     for place, ridge in enumerate(RIDGES):
@@ -75,7 +75,7 @@ def test_landmarks_come_near_the_whole_regression():
 def test_weights_are_copies_of_rows():
     X, y = wave(50)
     counts = np.arange(50) % 3 + 1
-    settings, rng = Settings("gaussian", 0.7, 0.5), np.random.default_rng(0)
+    settings, rng = KernelSettings("gaussian", 0.7, 0.5), np.random.default_rng(0)
     order = np.repeat(np.arange(50), counts)
     weighed = solve_kernel(X, y[:, None], counts.astype(float), settings, 1000, rng)
     copied = solve_kernel(X[order], y[order, None], None, settings, 1000, rng)

@@ -21,8 +21,8 @@ from vicinal.neural._held_out import VoteChoice, choose
 from vicinal.neural._members import HIDDEN, WIDTH, Members
 from vicinal.neural._objectives import OBJECTIVES
 from vicinal.neural._one_map import OneMap, own_module
-from vicinal.neural._settings import Settings
-from vicinal.neural._training import Look, Material, Plan, Training
+from vicinal.neural._settings import MapSettings
+from vicinal.neural._training import Look, Material, MemberTraining, StepPlan
 from vicinal.rows import Classes, Numbers, Rows
 from vicinal.sphere.training import read_tensors, write_checkpoint
 
@@ -70,7 +70,7 @@ class Fitted:
 
 
 def fit_members(
-    rows: Rows, settings: Settings, watch: Callable[[Look], bool], lines: Lines,
+    rows: Rows, settings: MapSettings, watch: Callable[[Look], bool], lines: Lines,
     start: tuple[Encoding, dict[str, FloatArray]] | None = None, held: Sequence[Fold] = (),
 ) -> Fitted:  # fmt: skip
     """Return what members learned from rows.
@@ -78,7 +78,7 @@ def fit_members(
     Parameters
     ----------
     rows : Rows
-    settings : Settings
+    settings : MapSettings
     watch : callable
         Called with each look; a true answer ends the training.
     lines : Lines
@@ -111,21 +111,21 @@ def fit_members(
             network.load_state_dict({k: torch.from_numpy(v.copy()) for k, v in start[1].items()})
         network.to(settings.device)
         save = _saver(settings.checkpoint, _digest(rows, settings, plan))
-        training = Training(network, material, objective, plan, watch, save)
+        training = MemberTraining(network, material, objective, plan, watch, save)
         if settings.checkpoint is not None:
             _resume(training, settings.checkpoint, _digest(rows, settings, plan))
         training.run()
         return _finish(training, rows, settings, mean, scale)
 
 
-def make_plan(n_rows: int, settings: Settings) -> Plan:
+def make_plan(n_rows: int, settings: MapSettings) -> StepPlan:
     """Return how many steps of how many rows."""
     size = min(settings.batch_size, n_rows)
     if settings.epochs is None:
         steps = int(np.clip(EPOCHS * n_rows / size, LEAST_STEPS, MOST_STEPS))
     else:
         steps = max(1, round(settings.epochs * n_rows / size))
-    return Plan(steps, size, settings.learning_rate, settings.seed)
+    return StepPlan(steps, size, settings.learning_rate, settings.seed)
 
 
 def _standard_target(rows: Rows) -> tuple[Classes | Numbers, float, float]:
@@ -137,7 +137,7 @@ def _standard_target(rows: Rows) -> tuple[Classes | Numbers, float, float]:
     return Numbers((values - mean) / scale), mean, scale
 
 
-def _network(material: Material, settings: Settings) -> Any:
+def _network(material: Material, settings: MapSettings) -> Any:
     if settings.module is None:
         return Members(
             settings.n_members, material.encoding.n_entries, dropout=settings.dropout,
@@ -158,7 +158,7 @@ def _devices(device: str) -> list[torch.device]:
 
 
 def _finish(
-    training: Training, rows: Rows, settings: Settings, mean: float, scale: float
+    training: MemberTraining, rows: Rows, settings: MapSettings, mean: float, scale: float
 ) -> Fitted:
     """Choose by the held-out votes, and turn the chosen members' space to its axes."""
     material, network = training.material, training.network
@@ -196,7 +196,7 @@ def _count_alone(rows: Rows) -> int:
 
 def _turned(
     material: Material, state: dict[str, FloatArray], chosen: IntArray, rows: Rows,
-    settings: Settings, rng: np.random.Generator,
+    settings: MapSettings, rng: np.random.Generator,
 ) -> tuple[Applied, FloatArray | None]:  # fmt: skip
     """Return the chosen members' map, and its linear head where y is numbers."""
     width = len(chosen) * WIDTH
@@ -214,7 +214,7 @@ def _turned(
 # Checkpoints -----------------------------------------------------------------------------------
 
 
-def _digest(rows: Rows, settings: Settings, plan: Plan) -> str:
+def _digest(rows: Rows, settings: MapSettings, plan: StepPlan) -> str:
     """Return what tells one fit from another: rows, settings, and the version of torch."""
     digest = hashlib.sha256(repr((settings.identity(), asdict(plan), torch.__version__)).encode())
     target = rows.codes if isinstance(rows.target, Classes) else rows.values
@@ -229,7 +229,7 @@ def _saver(path: Path | None, digest: str) -> Callable[[dict[str, Any]], None] |
     return lambda state: write_checkpoint({**state, "digest": digest}, path)
 
 
-def _resume(training: Training, path: Path, digest: str) -> None:
+def _resume(training: MemberTraining, path: Path, digest: str) -> None:
     """Go on from a checkpoint, where there is one of the same fit; refuse another's."""
     if not path.exists():
         return
@@ -249,7 +249,7 @@ def _resume(training: Training, path: Path, digest: str) -> None:
 
 
 def needed_bytes(
-    n_rows: int, n_columns: int, encoding: Encoding, plan: Plan, n_members: int
+    n_rows: int, n_columns: int, encoding: Encoding, plan: StepPlan, n_members: int
 ) -> int:
     """Return about how much memory a fit takes besides the rows."""
     F, D = encoding.column.shape
@@ -262,7 +262,7 @@ def needed_bytes(
 
 
 def _check_memory(
-    rows: Rows, encoding: Encoding, plan: Plan, settings: Settings, lines: Lines
+    rows: Rows, encoding: Encoding, plan: StepPlan, settings: MapSettings, lines: Lines
 ) -> None:
     """Say how much memory is about to be taken; refuse what the machine does not have."""
     n, d = rows.X.shape

@@ -19,7 +19,7 @@ NEIGHBORS, MARGIN = 9, 1.0
 
 
 @dataclass(frozen=True)
-class Batch:
+class MemberBatch:
     """Rows that vote on one another.
 
     Attributes
@@ -57,10 +57,10 @@ class Batch:
 
 
 # From places (E, B, p), linear heads (E, p, 1) and a batch to the sum over members of mean losses.
-Objective = Callable[[Tensor, Tensor, Batch], Tensor]
+Objective = Callable[[Tensor, Tensor, MemberBatch], Tensor]
 
 
-def softmax_classes(z: Tensor, heads: Tensor, batch: Batch) -> Tensor:
+def softmax_classes(z: Tensor, heads: Tensor, batch: MemberBatch) -> Tensor:
     """−log of the own class's share in the soft vote."""
     assert batch.codes is not None
     shares = soft_vote(z, z, batch.targets, bias=batch.bias())
@@ -68,7 +68,7 @@ def softmax_classes(z: Tensor, heads: Tensor, batch: Batch) -> Tensor:
     return _total(-torch.log(own + SMALLEST), batch)
 
 
-def softmax_numbers(z: Tensor, heads: Tensor, batch: Batch) -> Tensor:
+def softmax_numbers(z: Tensor, heads: Tensor, batch: MemberBatch) -> Tensor:
     """Squared error of head and neighbours together, and of the head alone.
 
     ŷ_i = f(z_i) + Σ_j p_ij (y_j − f(z_j)): neighbours correct the head where it is wrong, the head
@@ -80,7 +80,7 @@ def softmax_numbers(z: Tensor, heads: Tensor, batch: Batch) -> Tensor:
     return _total(errors[..., 0], batch)
 
 
-def gerrymandering_classes(z: Tensor, heads: Tensor, batch: Batch) -> Tensor:
+def gerrymandering_classes(z: Tensor, heads: Tensor, batch: MemberBatch) -> Tensor:
     """How far the nearest rows are from voting right."""
     assert batch.codes is not None
     codes, total = batch.codes, z.sum() * 0
@@ -92,7 +92,7 @@ def gerrymandering_classes(z: Tensor, heads: Tensor, batch: Batch) -> Tensor:
     return total
 
 
-def gerrymandering_numbers(z: Tensor, heads: Tensor, batch: Batch) -> Tensor:
+def gerrymandering_numbers(z: Tensor, heads: Tensor, batch: MemberBatch) -> Tensor:
     """How far the nearest rows are from meeting the number, and the head's squared error."""
     f = z @ heads
     total = HEAD * _total((f - batch.targets).square()[..., 0], batch)
@@ -105,7 +105,7 @@ def gerrymandering_numbers(z: Tensor, heads: Tensor, batch: Batch) -> Tensor:
     return total
 
 
-def _total(losses: Tensor, batch: Batch) -> Tensor:
+def _total(losses: Tensor, batch: MemberBatch) -> Tensor:
     counts = batch.counts()
     mean = (losses * counts).sum() / counts.sum().clamp_min(torch.finfo(torch.float).tiny)
     return mean * len(losses)

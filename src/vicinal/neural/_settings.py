@@ -15,7 +15,7 @@ LOSSES = ("softmax", "gerrymandering")
 
 
 @dataclass(frozen=True)
-class Settings:
+class MapSettings:
     """What :class:`~vicinal.NeuralMetric` was told; ``epochs`` None is as many as rows ask for."""
 
     n_members: int
@@ -41,7 +41,7 @@ class Settings:
         )  # fmt: skip
 
 
-def read_settings(metric: Any, seed: int) -> Settings:
+def read_settings(metric: Any, seed: int) -> MapSettings:
     """Return the checked settings of a metric; refuse in words what they cannot be."""
     members = check_whole("n_members", metric.n_members)
     if members != 1 and (members < 4 or members % 2):
@@ -61,7 +61,7 @@ def read_settings(metric: Any, seed: int) -> Settings:
     for name in ("dropout", "input_dropout"):
         if check_positive(name, getattr(metric, name), zero=True) >= 1:
             raise ValueError(f"{name} must be below 1, got {getattr(metric, name)}.")
-    return Settings(
+    return MapSettings(
         n_members=members if metric.module is None else 1,
         n_components=None if components is None else check_whole("n_components", components),
         loss=metric.loss,

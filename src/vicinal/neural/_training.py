@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from vicinal._types import FloatArray, IntArray
 from vicinal.neural._encoding import Encoding
 from vicinal.neural._held_out import TEMPERATURES, Neighborhoods, losses, neighborhoods
-from vicinal.neural._objectives import Batch, Objective
+from vicinal.neural._objectives import MemberBatch, Objective
 from vicinal.rows import Classes, Target
 
 WARM_UP, WEIGHT_DECAY = 20, 1e-3
@@ -64,7 +64,7 @@ class Material:
         """How many rows there are."""
         return len(self.standard)
 
-    def batch(self, rows: IntArray) -> Batch:
+    def batch(self, rows: IntArray) -> MemberBatch:
         """Return some rows as a batch."""
         entries = self.encoding.entries(self.standard[rows])
         codes = None
@@ -79,7 +79,7 @@ class Material:
         blind = np.concatenate([np.arange(len(half)) for half in self.halves])
         hidden = torch.from_numpy(self.fold[rows] == blind[:, None])
         parts = (torch.from_numpy(entries), codes, targets, weights, hidden)
-        return Batch(*(None if part is None else part.to(self.device) for part in parts))  # type: ignore[arg-type]
+        return MemberBatch(*(None if part is None else part.to(self.device) for part in parts))  # type: ignore[arg-type]
 
     def places(self, network: nn.Module, rows: IntArray) -> tuple[FloatArray, FloatArray | None]:
         """Return the places (E, n, p) of rows, and for numbers what heads say of them (E, n)."""
@@ -112,7 +112,7 @@ DIVERGED = "the training has diverged: use a smaller learning_rate, or look for 
 
 
 @dataclass(frozen=True)
-class Plan:
+class StepPlan:
     """How long and how fast."""
 
     n_steps: int
@@ -137,7 +137,7 @@ Look = dict[str, Any]
 Save = Callable[[dict[str, Any]], None]
 
 
-class Training:
+class MemberTraining:
     """A network on its way.
 
     Parameters
@@ -146,7 +146,7 @@ class Training:
         From entries (F, D, B) to places (E, B, p), with ``heads()``.
     material : Material
     objective : Objective
-    plan : Plan
+    plan : StepPlan
     watch : callable
         Called with what each look came to; a true answer ends the training.
     save : callable or None
@@ -154,7 +154,7 @@ class Training:
     """
 
     def __init__(
-        self, network: nn.Module, material: Material, objective: Objective, plan: Plan,
+        self, network: nn.Module, material: Material, objective: Objective, plan: StepPlan,
         watch: Callable[[Look], bool], save: Save | None = None,
     ) -> None:  # fmt: skip
         self.network, self.material, self.objective = network, material, objective

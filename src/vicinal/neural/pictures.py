@@ -45,7 +45,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LossOutcome:
     """What a loss came to: k-NN errors (shares of 1) by k, and the CPU-seconds of the training."""
 
     loss: str
@@ -103,7 +103,7 @@ def train_with(
     loss: str, training: Pictures, test: Pictures, budget: Budget, *,
     ks: Sequence[int] = KS, checkpoint: Path | None = None,
     listener: Callable[[Step], None] = lambda step: None,
-) -> Outcome:  # fmt: skip
+) -> LossOutcome:  # fmt: skip
     """Train the network with a loss and judge it by the k-NN error of the test pictures.
 
     Parameters
@@ -134,7 +134,7 @@ def train_with(
         predict(network, part).numpy().astype(np.float64) for part in (training, test)
     )
     errors = knn_errors(database, queries, training.targets.numpy(), test.targets.numpy(), ks)
-    return Outcome(loss, errors, float(sum(epoch.cpu_seconds for epoch in history)))
+    return LossOutcome(loss, errors, float(sum(epoch.cpu_seconds for epoch in history)))
 
 
 def knn_errors(
@@ -150,13 +150,13 @@ def knn_errors(
     }
 
 
-def outcome_record(outcome: Outcome) -> dict[str, object]:
+def outcome_record(outcome: LossOutcome) -> dict[str, object]:
     """Return an outcome as a record of a run, errors by k as text."""
     errors = {str(k): error for k, error in outcome.errors.items()}
     return {**asdict(outcome), "errors": errors, "key": outcome.loss, "status": "ok"}
 
 
-def read_outcome(record: dict[str, object]) -> Outcome:
+def read_outcome(record: dict[str, object]) -> LossOutcome:
     """Return the outcome of a record."""
     errors = {int(k): float(error) for k, error in dict(record["errors"]).items()}  # type: ignore[call-overload]
-    return Outcome(str(record["loss"]), errors, float(record["cpu_seconds"]))  # type: ignore[arg-type]
+    return LossOutcome(str(record["loss"]), errors, float(record["cpu_seconds"]))  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from vicinal.predict._base import NeighborsPredictor
 from vicinal.predict._kernel_ridge import (
     KERNELS,
     KernelFit,
-    Settings,
+    KernelSettings,
     choose_settings,
     solve_kernel,
 )
@@ -74,7 +74,7 @@ class _KernelMachine(NeighborsPredictor):
         self._rows_changed()
 
     def _rows_changed(self) -> None:
-        settings = Settings(self.kernel_, self.bandwidth_, self.ridge_)
+        settings = KernelSettings(self.kernel_, self.bandwidth_, self.ridge_)
         rng = np.random.default_rng(_SEED)
         fit = solve_kernel(*self._mapped(), settings, self.n_landmarks, rng)
         self._solved = (fit.landmarks, fit.factor, fit.coefficients, fit.mean)
@@ -90,7 +90,7 @@ class _KernelMachine(NeighborsPredictor):
     def _values(self, X: AnyArray) -> FloatArray:
         """Return f at each row, (m, C)."""
         check_is_fitted(self)
-        settings = Settings(self.kernel_, self.bandwidth_, self.ridge_)
+        settings = KernelSettings(self.kernel_, self.bandwidth_, self.ridge_)
         queries = np.asarray(self._map_queries(X), np.float64)
         return KernelFit(settings, *self._solved).predict(queries)
 

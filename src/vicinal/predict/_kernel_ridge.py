@@ -36,7 +36,7 @@ _BLOCK = 4096
 
 
 @dataclass(frozen=True)
-class Settings:
+class KernelSettings:
     """A kernel, its bandwidth in units of the learned distance, and a ridge λ."""
 
     kernel: str
@@ -48,7 +48,7 @@ class Settings:
 class KernelFit:
     """Landmarks (m, p), L (m, m), β (m, C) and ȳ (C,): all that a prediction needs."""
 
-    settings: Settings
+    settings: KernelSettings
     landmarks: FloatArray
     factor: FloatArray
     coefficients: FloatArray
@@ -67,7 +67,7 @@ def solve_kernel(
     rows: FloatArray,
     columns: FloatArray,
     weights: FloatArray | None,
-    settings: Settings,
+    settings: KernelSettings,
     n_landmarks: int,
     rng: np.random.Generator,
 ) -> KernelFit:
@@ -99,7 +99,7 @@ def choose_settings(
     weights: FloatArray | None,
     candidates: tuple[Sequence[str], float | None, float | None],
     rng: np.random.Generator,
-) -> Settings:
+) -> KernelSettings:
     """Return the kernel, bandwidth and ridge of least error of each row without itself.
 
     ``candidates`` are the kernels, and a bandwidth and a ridge that are given, or None. At most
@@ -112,21 +112,21 @@ def choose_settings(
     unit = median_distance(rows)
     landmarks = rows[draw(len(rows), COMPARED_LANDMARKS, rng)]
     ridges = RIDGES if ridge is None else (ridge,)
-    best, chosen = np.inf, Settings(kernels[0], bandwidth or unit, ridges[-1])
+    best, chosen = np.inf, KernelSettings(kernels[0], bandwidth or unit, ridges[-1])
     for kernel in kernels:
         lengths = [r * unit for r in BANDWIDTHS[kernel]] if bandwidth is None else [bandwidth]
         for length in lengths:
-            settings = Settings(kernel, length, ridges[0])
+            settings = KernelSettings(kernel, length, ridges[0])
             errors = _errors(rows, columns, shares, landmarks, settings, ridges)
             place = int(np.argmin(errors))
             if errors[place] < best:
-                best, chosen = errors[place], Settings(kernel, length, ridges[place])
+                best, chosen = errors[place], KernelSettings(kernel, length, ridges[place])
     return chosen
 
 
 def _errors(
     rows: FloatArray, columns: FloatArray, shares: FloatArray, landmarks: FloatArray,
-    settings: Settings, ridges: Sequence[float],
+    settings: KernelSettings, ridges: Sequence[float],
 ) -> list[float]:  # fmt: skip
     """Return the mean squared error of rows without themselves, for each ridge."""
     features = _features(rows, landmarks, _factor(landmarks, settings), settings)
@@ -147,21 +147,21 @@ def _errors(
 
 
 def _features(
-    rows: FloatArray, landmarks: FloatArray, factor: FloatArray, settings: Settings
+    rows: FloatArray, landmarks: FloatArray, factor: FloatArray, settings: KernelSettings
 ) -> FloatArray:
     kernel = _kernel(rows, landmarks, settings)
     features: FloatArray = solve_triangular(factor, kernel.T, lower=True, check_finite=False).T
     return features
 
 
-def _factor(landmarks: FloatArray, settings: Settings) -> FloatArray:
+def _factor(landmarks: FloatArray, settings: KernelSettings) -> FloatArray:
     kernel = _kernel(landmarks, landmarks, settings)
     kernel[np.diag_indices(len(kernel))] += _JITTER
     factor: FloatArray = cholesky(kernel, lower=True, check_finite=False)
     return factor
 
 
-def _kernel(first: FloatArray, second: FloatArray, settings: Settings) -> FloatArray:
+def _kernel(first: FloatArray, second: FloatArray, settings: KernelSettings) -> FloatArray:
     """Return exp(−d² / 2h²) or exp(−d / h) of all pairs."""
     if settings.kernel == "gaussian":
         squares = cdist(first, second, "sqeuclidean")
