@@ -70,11 +70,11 @@ def _errors(
     def measure(module: Callable[[Fragments], Any]) -> float:
         return equivariance_error(module, network.type_in, n_rotations=n_rotations, seed=seed)
 
-    found = []
+    errors = []
     if isinstance(network, ClebschGordanNet):
         names = ["input", *(f"layer {number + 1}" for number in range(len(network.layers)))]
-        found = [(name, measure(_Until(network, at))) for at, name in enumerate(names)]
-    return [*found, ("whole network", measure(network))]
+        errors = [(name, measure(_Until(network, at))) for at, name in enumerate(names)]
+    return [*errors, ("whole network", measure(network))]
 
 
 class _Until(torch.nn.Module):

@@ -59,12 +59,12 @@ class DigitSetting(LabelledSetting):
     def drawing(self, orientation: str) -> Drawing:
         """Return how digits of an orientation are drawn: the preset's way, unless told."""
         asked: dict[str, Any] = {"protocol": self.protocol, "projection": self.projection}
-        told = {name: value for name, value in asked.items() if value is not None}
+        options = {name: value for name, value in asked.items() if value is not None}
         rotated = orientation == "rotated"
         own = get_preset(self.preset).drawing
         if self.projection == "equirectangular":  # a warp is one of the plane
-            told["warp"] = 0.0
-        return replace(own, rotated=rotated, seed=self.seed, **cast(Any, told))
+            options["warp"] = 0.0
+        return replace(own, rotated=rotated, seed=self.seed, **cast(Any, options))
 
     def plan(self) -> TrainingPlan:
         """Return how the network is trained: the preset's way, unless told."""

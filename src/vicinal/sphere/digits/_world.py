@@ -234,35 +234,36 @@ def _test(
         say(f"testing on {len(parts.testing.images):,} {name} digits")
         drawing = setting.drawing(name).faithful(TEST_SEED)
         outputs[name] = predict(network, draw(parts.testing, drawing)).double()
-    known = None
+    references = None
     if embeds:
         say(f"embedding {len(parts.training.images):,} training digits")
         drawing = setting.drawing(setting.train).faithful(TEST_SEED + 1)
         places = predict(network, draw(parts.training, drawing)).double().numpy()
         assert parts.training.labels is not None
-        known = places, parts.training.labels
-    return TestedDigits(outputs, known, parts)
+        references = places, parts.training.labels
+    return TestedDigits(outputs, references, parts)
 
 
 def _judge(name: str, setting: DigitSetting, tested: Sequence[TestedDigits]) -> JudgedDigits:
-    labels, known = tested[0].parts.testing.labels, tested[0].known
+    labels, references = tested[0].parts.testing.labels, tested[0].known
     assert labels is not None
-    if known is None:
+    if references is None:
         shares = mean_shares([of.outputs[name] for of in tested])
-        found = shares.argmax(1).numpy()
+        answers = shares.argmax(1).numpy()
         scores = score_embeddings(shares.sqrt().numpy(), labels)
     else:
-        judged = judge_embeddings(*known, tested[0].outputs[name].numpy(), labels)
-        found, scores = judged.given, judged.scores
+        judged = judge_embeddings(*references, tested[0].outputs[name].numpy(), labels)
+        answers, scores = judged.given, judged.scores
     n_classes = len(tested[0].parts.testing.classes)
     confusion = np.zeros((n_classes, n_classes), int)
-    np.add.at(confusion, (labels, found), 1)
-    wrong = np.flatnonzero(found != labels)
+    np.add.at(confusion, (labels, answers), 1)
+    wrong = np.flatnonzero(answers != labels)
     misread = [
-        {"row": int(row), "label": int(labels[row]), "found": int(found[row])} for row in wrong[:60]
+        {"row": int(row), "label": int(labels[row]), "found": int(answers[row])}
+        for row in wrong[:60]
     ]
     drawing = setting.drawing(name).faithful(TEST_SEED)
-    error = float(len(wrong) / len(found))
+    error = float(len(wrong) / len(answers))
     return JudgedDigits(name, drawing, error, confusion.tolist(), misread, scores)
 
 

@@ -75,8 +75,8 @@ class Group(ABC):
     def label(self, irrep: object) -> Hashable:
         """Return an irrep's label as this group writes it, or refuse what is none of its own."""
         if self.irreps is not None and irrep not in self.irreps:
-            known = ", ".join(map(str, self.irreps))
-            raise ValueError(f"{irrep!r} is no irrep of {self.name}; there are {known}.")
+            names = ", ".join(map(str, self.irreps))
+            raise ValueError(f"{irrep!r} is no irrep of {self.name}; there are {names}.")
         assert isinstance(irrep, Hashable)
         return irrep
 

@@ -130,8 +130,10 @@ def floating_alike(*tensors: Tensor) -> tuple[Tensor, ...]:
     )
     kinds = {(t.dtype, t.device) for t in floats}
     if len(kinds) > 1:
-        found = " and ".join(sorted(f"{dtype} on {device}" for dtype, device in kinds))
-        raise ValueError(f"the arguments must share one precision and one device, but are {found}")
+        mixture = " and ".join(sorted(f"{dtype} on {device}" for dtype, device in kinds))
+        raise ValueError(
+            f"the arguments must share one precision and one device, but are {mixture}"
+        )
     if floats[0].dtype not in (torch.float32, torch.float64):
         raise ValueError(f"the arguments must be float32 or float64, but are {floats[0].dtype}")
     return floats

@@ -63,26 +63,26 @@ class FragmentType:
         if isinstance(tau, str):
             tau = FragmentType.from_irreps(tau, group)
         if isinstance(tau, FragmentType):
-            given, counts, irreps = tau._group, tau._tau, tau._irreps
+            own, counts, irreps = tau._group, tau._tau, tau._irreps
             real = real or tau._real
-            if group is not None and _instance(group) != given:
-                raise ValueError(f"{tau} has fragments of {given}, not of {_instance(group)}.")
+            if group is not None and _instance(group) != own:
+                raise ValueError(f"{tau} has fragments of {own}, not of {_instance(group)}.")
         else:
-            given = _instance(group)
+            own = _instance(group)
             if isinstance(tau, Mapping):
-                irreps = tuple(given.label(irrep) for irrep in tau)
+                irreps = tuple(own.label(irrep) for irrep in tau)
                 counts = tuple(_channels(t) for t in tau.values())
             else:
                 counts = tuple(_channels(t) for t in tau)
-                irreps = tuple(given.irrep(index) for index in range(len(counts)))
+                irreps = tuple(own.irrep(index) for index in range(len(counts)))
         if not any(counts):
             raise ValueError(f"a type needs at least one fragment, got tau = {list(counts)}.")
-        dims = tuple(given.dim(irrep) for irrep in irreps)
-        if real and any(given.degree(irrep) is None for irrep in irreps):
-            raise ValueError(f"real fragments are of functions on the sphere, not of {given}.")
+        dims = tuple(own.dim(irrep) for irrep in irreps)
+        if real and any(own.degree(irrep) is None for irrep in irreps):
+            raise ValueError(f"real fragments are of functions on the sphere, not of {own}.")
         n_planes = 1 if real else 2
         rows = accumulate((n_planes * t * d for t, d in zip(counts, dims, strict=True)), initial=0)
-        values = (dims, given, irreps, real, tuple(rows), counts)
+        values = (dims, own, irreps, real, tuple(rows), counts)
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 

@@ -74,8 +74,8 @@ class ForceNet(nn.Module):
         """Return the atoms of frames with what they see around them, by element."""
         coefficients = look_around(frames.positions, frames.charges, self.spheres)
         there = frames.charges > 0
-        known = frames.charges.new_tensor(self.spheres.elements)
-        elements = torch.searchsorted(known, frames.charges[there])
+        numbers = frames.charges.new_tensor(self.spheres.elements)
+        elements = torch.searchsorted(numbers, frames.charges[there])
         order = torch.argsort(elements, stable=True)
         molecules = torch.arange(len(there))[:, None].expand(there.shape)[there]
         return Atoms(coefficients[order], elements[order], molecules[order], len(there))

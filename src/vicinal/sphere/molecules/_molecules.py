@@ -72,8 +72,8 @@ class Molecules:
 def name_molecules(molecules: Molecules) -> list[str]:
     """Return sums of elements as chemists write them, carbon and hydrogen first: "C2H6O"."""
     present = set(np.unique(molecules.charges).tolist())
-    known = [symbol for symbol, number in SYMBOLS.items() if number in present]
-    order = sorted(known, key=lambda symbol: ("CH".find(symbol) % 3, symbol))
+    symbols = [symbol for symbol, number in SYMBOLS.items() if number in present]
+    order = sorted(symbols, key=lambda symbol: ("CH".find(symbol) % 3, symbol))
     columns = {symbol: (molecules.charges == SYMBOLS[symbol]).sum(axis=1) for symbol in order}
     return [
         "".join(
@@ -90,17 +90,17 @@ def check_molecules(molecules: Molecules, elements: Sequence[int] = ELEMENTS) ->
     names = {number: symbol for symbol, number in SYMBOLS.items()}
     for row in range(len(molecules)):
         charges = molecules.charges[row]
-        known = charges[charges > 0]
-        if len(known) < 2:
+        atoms = charges[charges > 0]
+        if len(atoms) < 2:
             raise ValueError(
-                f"molecule {row} has {len(known)} atoms; an energy of binding needs two or more."
+                f"molecule {row} has {len(atoms)} atoms; an energy of binding needs two or more."
             )
-        if len(known) > MOST_ATOMS:
+        if len(atoms) > MOST_ATOMS:
             raise ValueError(
-                f"molecule {row} has {len(known):,} atoms; at most {MOST_ATOMS:,} are taken, since "
+                f"molecule {row} has {len(atoms):,} atoms; at most {MOST_ATOMS:,} are taken, since "
                 "all distances between them are held in memory."
             )
-        strange = sorted(set(known.tolist()) - set(elements))
+        strange = sorted(set(atoms.tolist()) - set(elements))
         if strange:
             raise ValueError(
                 f"molecule {row} has atoms of number {strange[0]}; known are "

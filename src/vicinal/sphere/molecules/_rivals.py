@@ -222,8 +222,8 @@ def _fit(described: Describe, rest: FloatArray, rows: IntArray, testing: IntArra
             described.kernel(judged, fitted, width),
         )
         for ridge in RIDGES:
-            found = outer @ _solve(inner, rest[fitted], ridge)
-            tried.append((float(np.abs(found - rest[judged]).mean()), width, ridge))
+            answers = outer @ _solve(inner, rest[fitted], ridge)
+            tried.append((float(np.abs(answers - rest[judged]).mean()), width, ridge))
     _, width, ridge = min(tried)
     weights = _solve(described.kernel(rows, rows, width), rest[rows], ridge)
     answer: FloatArray = described.kernel(testing, rows, width) @ weights

@@ -32,9 +32,9 @@ class MoleculeSetting(TrainingSetting):
             object.__setattr__(self, "preset", "forces" if self.forces else "shells")
         preset = get_molecule_preset(self.preset)
         if self.forces != preset.forces:
-            known = [of.name for of in list_molecule_presets() if of.forces == self.forces]
+            fitting = [of.name for of in list_molecule_presets() if of.forces == self.forces]
             kind = "forces" if self.forces else "energies alone"
-            raise ValueError(f"preset {self.preset!r} does not learn {kind}; take {known[0]}.")
+            raise ValueError(f"preset {self.preset!r} does not learn {kind}; take {fitting[0]}.")
         read_names(self.rivals, RIVALS, "rival")
 
     @property

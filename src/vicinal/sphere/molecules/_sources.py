@@ -78,9 +78,9 @@ def load_qm7() -> tuple[Energies, IntArray]:
 def _rmd17(molecule: str) -> MoleculeSource:
     """Return a thousand frames to train on and a thousand to test, in meV and meV/Å."""
     extras = load_dataset("rmd17").extras
-    known = [str(name) for name in extras["molecules"]]
-    if molecule not in known:
-        raise ValueError(f"rmd17:{molecule}: its molecules are {', '.join(known)}.")
+    molecules = [str(name) for name in extras["molecules"]]
+    if molecule not in molecules:
+        raise ValueError(f"rmd17:{molecule}: its molecules are {', '.join(molecules)}.")
     positions = np.asarray(extras[f"{molecule}_R"], np.float64)
     charges = np.asarray(extras[f"{molecule}_Z"], np.int64)
     data = Energies(

@@ -212,8 +212,8 @@ def _read_folds(text: str, n_folds: int) -> list[int]:
     if text == "all":
         return list(range(n_folds))
     if text not in map(str, range(n_folds)):
-        told = f"0 to {n_folds - 1}, or all" if n_folds > 1 else "all: this set has one split"
-        raise ValueError(f"fold {text}: take {told}.")
+        choices = f"0 to {n_folds - 1}, or all" if n_folds > 1 else "all: this set has one split"
+        raise ValueError(f"fold {text}: take {choices}.")
     return [int(text)]
 
 

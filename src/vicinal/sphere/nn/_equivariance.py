@@ -76,12 +76,12 @@ def _compare(before: Any, after: Any, rotations: Any) -> tuple[Tensor, Tensor]:
     if isinstance(after, Fragments):
         after = after.to(torch.float64)
         outputs, expected = after.packed.T, after.rotate(rotations).packed.T
-        found = before.packed.double().T
+        answer = before.packed.double().T
     else:
         outputs = expected = after.double().flatten(1)
-        found = before.double().flatten(1)
+        answer = before.double().flatten(1)
     deviations = torch.linalg.vector_norm(outputs - outputs.mean(0), dim=1)
-    differences = torch.linalg.vector_norm(found - expected, dim=1)
+    differences = torch.linalg.vector_norm(answer - expected, dim=1)
     return differences, deviations.square().mean().sqrt()
 
 

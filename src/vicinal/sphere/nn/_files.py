@@ -119,8 +119,8 @@ def read_configuration(path: str | Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is no JSON: {error}.") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        found = content.get("format") if isinstance(content, dict) else type(content).__name__
-        raise ValueError(f"{file} does not describe a network: format {FORMAT!r}, got {found!r}.")
+        version = content.get("format") if isinstance(content, dict) else type(content).__name__
+        raise ValueError(f"{file} does not describe a network: format {FORMAT!r}, got {version!r}.")
     for name, kind in _PARTS.items():
         if not isinstance(content.get(name), kind):
             raise ValueError(f"{file}: {name} must be a {kind.__name__}.")
@@ -158,12 +158,14 @@ def _build(content: dict[str, Any], file: Path) -> nn.Module:
     name, settings = content["network"], content["settings"]
     if name not in _NETWORKS:
         raise ValueError(f"{file}: no network {name!r}; there are {', '.join(sorted(_NETWORKS))}.")
-    known = inspect.signature(_NETWORKS[name]).parameters
+    parameters = inspect.signature(_NETWORKS[name]).parameters
     for setting in settings:
-        if setting not in known:
+        if setting not in parameters:
             raise ValueError(f"{file}: {name} has no setting {setting!r}.")
     missing = [
-        of for of, p in known.items() if p.default is inspect.Parameter.empty and of not in settings
+        of
+        for of, p in parameters.items()
+        if p.default is inspect.Parameter.empty and of not in settings
     ]
     if missing:
         raise ValueError(f"{file}: {name} needs the setting {missing[0]!r}, which is not there.")

@@ -160,8 +160,8 @@ class ClebschGordanNet(nn.Module):
 
     def _expected(self, fragments: object) -> FragmentType:
         """Return the type to be given: a real network takes real fragments as well."""
-        given = isinstance(fragments, Fragments) and fragments.type.real
-        return self.types[0] if given and self.types[0].real else self.type_in
+        is_real = isinstance(fragments, Fragments) and fragments.type.real
+        return self.types[0] if is_real and self.types[0].real else self.type_in
 
     def embed(self, fragments: Fragments) -> Tensor:
         """Return the invariants of all layers, (batch, n_features), as exact as the scores."""

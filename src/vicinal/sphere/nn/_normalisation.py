@@ -152,12 +152,12 @@ def fix_statistics(network: nn.Module, inputs: Any) -> None:
         for part in network.modules()
         if isinstance(part, CovariantBatchNorm | InvariantBatchNorm)
     ]
-    kept = [norm.momentum for norm in norms]
+    momenta = [norm.momentum for norm in norms]
     for norm in norms:
         norm.fixed, norm.momentum = False, 1.0
     network.train()
     with torch.no_grad():
         network(inputs)
-    for norm, momentum in zip(norms, kept, strict=True):
+    for norm, momentum in zip(norms, momenta, strict=True):
         norm.fixed, norm.momentum = True, momentum
     network.train()

@@ -49,10 +49,10 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad_out: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
         packed, weight = ctx.saved_tensors
-        wanted = tuple(ctx.needs_input_grad[:2])
+        needs = tuple(ctx.needs_input_grad[:2])
         if not torch.is_grad_enabled():
-            return *_derive(packed, weight, grad_out, ctx.pairing, wanted), None
-        return *_Derivative.apply(packed, weight, grad_out, ctx.pairing, wanted), None
+            return *_derive(packed, weight, grad_out, ctx.pairing, needs), None
+        return *_Derivative.apply(packed, weight, grad_out, ctx.pairing, needs), None
 
 
 class _Derivative(torch.autograd.Function):

@@ -30,11 +30,11 @@ def cast_once(caster: Caster, meshes: Sequence[Mesh], rotations: Tensor) -> Frag
     """
     kind = FragmentType.uniform(len(CHANNELS), caster.l_max).as_real()
     path = cache_folder() / "rays" / f"{_digest(caster, meshes, rotations)}.npz"
-    found = _read(path, (kind.n_rows, len(meshes)))
-    if found is None:
-        found = caster.fragments(meshes, rotations).packed.numpy()
-        _keep(path, found)
-    return Fragments(kind, torch.from_numpy(found))
+    packed = _read(path, (kind.n_rows, len(meshes)))
+    if packed is None:
+        packed = caster.fragments(meshes, rotations).packed.numpy()
+        _keep(path, packed)
+    return Fragments(kind, torch.from_numpy(packed))
 
 
 def _digest(caster: Caster, meshes: Sequence[Mesh], rotations: Tensor) -> str:

@@ -153,10 +153,10 @@ def rank_pictures(parts: ShapeRows, embeddings: FloatArray) -> list[RankedList]:
         others = places[places != query]
         right = labels[others] == labels[query]
         if right.any():
-            found = [picture(row, int(labels[query])) for row in others[:LISTED].tolist()]
-            asked = picture(query, int(labels[query]))
+            answers = [picture(row, int(labels[query])) for row in others[:LISTED].tolist()]
+            question = picture(query, int(labels[query]))
             precision = score_lists(right[None]).average_precision
-            lists.append(RankedList(asked, found, precision, int(right.sum())))
+            lists.append(RankedList(question, answers, precision, int(right.sum())))
     return sorted(lists, key=lambda ranked: -ranked.precision)
 
 

@@ -171,8 +171,8 @@ def _read(
     reader: Reader, bodies: Sequence[Body], rotations: Tensor | None, *, keep: bool = False
 ) -> Fragments:
     """Return what a reader makes of bodies; rays that are cast again and again are kept."""
-    wanted = Mesh if isinstance(reader, Caster) else Cloud
-    alike = [body for body in bodies if isinstance(body, wanted)]
+    kind = Mesh if isinstance(reader, Caster) else Cloud
+    alike = [body for body in bodies if isinstance(body, kind)]
     if len(alike) < len(bodies):
         raise ValueError(
             "rays need meshes, and shells clouds of points: take another preset, or other shapes."

@@ -108,14 +108,14 @@ class ShapeWorld(World[ShapeSetting]):
     ) -> Outcome:
         """Return how test shapes find each other by the networks' mean, and by rivals."""
         parts: ShapeRows = trained[0].tested.parts
-        found = judge_networks(setting, trained)
-        records = [{**found.record(setting, parts), **_costs(setting, trained)}]
+        judgement = judge_networks(setting, trained)
+        records = [{**judgement.record(setting, parts), **_costs(setting, trained)}]
         for name in setting.rival_names:
             say(f"rival {name}")
             rival = judge_rival(name, setting, parts, helpers)
             records.append(rival.record(setting, parts))
         say("drawing the lists")
-        page = make_page(setting, trained, found, records)
+        page = make_page(setting, trained, judgement, records)
         return Outcome(records, tabulate(records), page, trained[0].history)
 
     def predict(
@@ -176,12 +176,12 @@ def make_task(
 
     def test(network: nn.Module) -> TestedShapes:
         say(f"judging {len(parts.test):,} test {shapes.noun}")
-        known = predict(network, turn_rows(parts, parts.train, reader)).double()
+        references = predict(network, turn_rows(parts, parts.train, reader)).double()
         queries = [
             predict(network, turn_rows(parts, parts.test, reader, turn)).double()
             for turn in range(setting.turns)
         ]
-        return TestedShapes(parts, known, queries, objective.embeds)
+        return TestedShapes(parts, references, queries, objective.embeds)
 
     return Task(
         member_folder(setting, number),
@@ -213,11 +213,11 @@ def judge_networks(setting: ShapeSetting, trained: Sequence[Trained]) -> JudgedS
         places = torch.stack(tested[0].queries).mean(0).numpy()
         return judge(setting.method, tested[0].known.numpy(), places, parts, cpu_seconds)
     queries = mean_shares([of for test in tested for of in test.queries])
-    known = mean_shares([test.known for test in tested])
+    shares = mean_shares([test.known for test in tested])
     wrong = queries.argmax(1).numpy() != parts.shapes.labels[parts.test]
     # Between square roots of probabilities the Euclidean distance is Hellinger's.
     return judge(
-        setting.method, known.sqrt().numpy(), queries.sqrt().numpy(), parts, cpu_seconds,
+        setting.method, shares.sqrt().numpy(), queries.sqrt().numpy(), parts, cpu_seconds,
         float(wrong.mean()),
     )  # fmt: skip
 

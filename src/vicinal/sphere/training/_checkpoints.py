@@ -143,9 +143,9 @@ def _is_dense(value: object) -> bool:
 
 def _check_weight(name: str, value: Any, expected: Tensor, path: Path) -> None:
     if not _is_dense(value) or value.shape != expected.shape:
-        found = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
+        shape = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
         raise ValueError(
-            f"the weights in {path} belong to another network: {name} is {found}, "
+            f"the weights in {path} belong to another network: {name} is {shape}, "
             f"expected {tuple(expected.shape)}."
         )
     if value.dtype != expected.dtype:

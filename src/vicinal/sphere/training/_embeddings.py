@@ -42,6 +42,6 @@ def judge_embeddings(
 ) -> JudgedEmbeddings:
     """Judge embeddings of training rows and of test rows, each with their classes."""
     _, nearest = ExactIndex(database).query(queries, 1)
-    given = known[nearest[:, 0]]
+    answers = known[nearest[:, 0]]
     scores = score_embeddings(queries, labels)
-    return JudgedEmbeddings(scores, given, float((given != labels).mean()))
+    return JudgedEmbeddings(scores, answers, float((answers != labels).mean()))

@@ -219,11 +219,11 @@ class _Training:
         loss = objective.loss(outputs, objective.scaling.apply(targets)) * share
         self._descend(loss * count_processes())  # whose gradients are averaged
         score = objective.score(objective.scaling.undo(outputs.detach()), targets) * share
-        found = sum_over_processes(torch.stack([loss.detach().double(), score.double()]))
+        sums = sum_over_processes(torch.stack([loss.detach().double(), score.double()]))
         at.step += 1
-        at.loss_sum += found[0].item()
-        at.score_sum += found[1].item()
-        return found[0].item()
+        at.loss_sum += sums[0].item()
+        at.score_sum += sums[1].item()
+        return sums[0].item()
 
     def _descend(self, loss: Tensor) -> None:
         self.optimiser.zero_grad(set_to_none=True)
@@ -291,8 +291,8 @@ class _Training:
         """Go on from a checkpoint, which must be of the same training."""
         content = read_checkpoint(path)
         # A stopped training may be given another patience; nothing else may differ.
-        asked = asdict(replace(self.plan, patience=content["plan"].get("patience")))
-        check_settings(content["plan"], asked, path)
+        plan = asdict(replace(self.plan, patience=content["plan"].get("patience")))
+        check_settings(content["plan"], plan, path)
         check_settings(content["scaling"], asdict(self.objective.scaling), path)
         load_weights(self.model, content["model"], path)
         if self.average is not None:

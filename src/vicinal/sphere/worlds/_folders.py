@@ -36,26 +36,26 @@ def list_labelled(folder: Path, suffixes: Sequence[str]) -> LabelledFiles:
     parts = [folder / name for name in PARTS]
     divided = all(part.is_dir() for part in parts)
     places = [(part, number == 1) for number, part in enumerate(parts)] if divided else []
-    found = [
+    files = [
         (path, path.parent.name, test)
         for root, test in places or [(folder, False)]
         for path in sorted(root.glob("*/*"))
         if path.suffix.lower() in suffixes and path.is_file()
     ]
-    if not found:
+    if not files:
         raise ValueError(
             f"{folder} holds no files {', '.join(suffixes)} in folders by class: lay them out as "
             f"{folder.name}/CLASS/FILE."
         )
-    classes = tuple(sorted({name for _, name, _ in found}))
-    labels = np.array([classes.index(name) for _, name, _ in found])
+    classes = tuple(sorted({name for _, name, _ in files}))
+    labels = np.array([classes.index(name) for _, name, _ in files])
     if len(classes) < 2:
         raise ValueError(f"{folder} has one class alone, {classes[0]!r}: nothing can be learned.")
     few = np.flatnonzero(np.bincount(labels) < 2)
     if len(few):
         raise ValueError(f"class {classes[few[0]]!r} of {folder} has one file; two are needed.")
-    tests = np.array([test for _, _, test in found])
-    return LabelledFiles(tuple(path for path, _, _ in found), labels, classes,
+    tests = np.array([test for _, _, test in files])
+    return LabelledFiles(tuple(path for path, _, _ in files), labels, classes,
                          tests if divided else None)  # fmt: skip
 
 

@@ -76,8 +76,8 @@ class TrainingSetting:
             "weight_decay": self.decay,
             "batch_size": self.batch,
         }
-        given = {name: value for name, value in asked.items() if value is not None}
-        plan = replace(plan, seed=self.seed, patience=self.patience, **given)
+        options = {name: value for name, value in asked.items() if value is not None}
+        plan = replace(plan, seed=self.seed, patience=self.patience, **options)
         if plan.batch_size % count_processes():
             raise ValueError(
                 f"a batch of {plan.batch_size} does not divide among {count_processes()} processes."
@@ -90,10 +90,10 @@ class TrainingSetting:
 
     def depends_on(self, **more: Any) -> dict[str, Any]:
         """Return what the weights depend on: not when they are tested, nor on what."""
-        given = {name: getattr(self, name) for name in ("n_train", "n_validation", *self.words)}
+        facts = {name: getattr(self, name) for name in ("n_train", "n_validation", *self.words)}
         planned = asdict(self.plan())
         del planned["patience"]
-        return {**given, **planned, **more, "version": __version__}
+        return {**facts, **planned, **more, "version": __version__}
 
     def configuration(self) -> dict[str, Any]:
         """Return what the weights depend on."""

@@ -49,8 +49,8 @@ def find_preset(presets: Sequence[Preset], name: str) -> Preset:
     for preset in presets:
         if preset.name == name:
             return preset
-    known = ", ".join(preset.name for preset in presets)
-    raise ValueError(f"no preset {name!r}; there are {known}.")
+    names = ", ".join(preset.name for preset in presets)
+    raise ValueError(f"no preset {name!r}; there are {names}.")
 
 
 @dataclass(frozen=True)
