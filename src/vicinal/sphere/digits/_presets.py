@@ -75,7 +75,7 @@ _PRESETS = (
         "compact",
         "three residual layers, power spectra, degrees to 18 at the input, warped digits",
         _compact,
-        TrainingPlan(n_epochs=9, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
+        TrainingPlan(n_epochs=16, batch_size=64, learning_rate=5e-3, schedule="one-cycle"),
         Drawing(l_max=18, warp=1.0),
     ),
     Preset(
