@@ -10,7 +10,8 @@ from vicinal.data.tables._dependence import Dependence, Evidence, near_rows
 
 # Beyond a tenth, copies move an error by points.
 MANY_COPIES = 0.1
-# Rows of one case are so many times nearer than those of others, and no more than so many.
+# Rows of one case are so many times nearer than those of others, and no more than so many. Of
+# independent rows one in nine has such a gap by chance on a line, and fewer in more dimensions.
 NEARER = 10.0
 MOST_NEAR = 11
 
