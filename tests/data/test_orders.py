@@ -46,8 +46,8 @@ def test_series_that_only_differ_in_level_have_no_time_that_matters(tmp_path):
     assert judged(tmp_path, frame, "sales")[0] != "time"
 
 
-@pytest.mark.parametrize("name", ["timestamp", "year", "unix_time", "t"])
-def test_numbers_called_a_time_are_one(tmp_path, name):
+@pytest.mark.parametrize("name", ["timestamp", "year", "unix_time"])
+def test_numbers_called_a_moment_are_one(tmp_path, name):
     frame = pd.DataFrame({name: 1000 + np.arange(300), "y": walks(1, 300)[0].round(3)})
     frame["x"] = np.random.default_rng(0).normal(size=300).round(3)
     assert judged(tmp_path, frame, "y")[0] == "time"
@@ -55,6 +55,16 @@ def test_numbers_called_a_time_are_one(tmp_path, name):
     assert protocol == "kfold"
     assert f"in order of {name!r}" in said
     assert "(protocol='time')" in said
+
+
+def test_a_time_that_may_be_a_duration_gets_a_line(tmp_path):
+    rng = np.random.default_rng(0)
+    time = np.sort(rng.gamma(2, 50, 300)).round()
+    frame = pd.DataFrame({"time": time, "age": rng.integers(30, 90, 300)})
+    frame["event"] = np.where(time + 40 * rng.normal(size=300) < 60, "died", "lives")
+    protocol, said = judged(tmp_path, frame, "event")
+    assert protocol == "kfold"
+    assert "rows come in the order of 'time': if later rows" in said
 
 
 def test_the_order_of_the_file_is_offered_where_targets_follow_one_another(tmp_path):

@@ -17,10 +17,14 @@ from vicinal.data.tables._roles import group_codes
 if TYPE_CHECKING:
     import pandas as pd
 
-_TIME = re.compile(
-    r"(?:.*[\s_.-])?(?:time|time[\s_.-]?stamp|unix(?:[\s_.-]?time)?|epoch|date|datum|year|yr|jahr"
-    r"|zeit(?:punkt|stempel)?|t|ts|tick|time[\s_.-]?(?:step|index)|period)",
+# A moment; and what may be one, or how long something took.
+_MOMENT = re.compile(
+    r"(?:.*[\s_.-])?(?:time[\s_.-]?stamp|unix(?:[\s_.-]?time)?|date|datum|year|yr|jahr"
+    r"|zeit(?:punkt|stempel))",
     re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"(?:.*[\s_.-])?(?:time|epoch|zeit|t|ts|tick|time[\s_.-]?(?:step|index)|period)", re.IGNORECASE
 )
 
 
@@ -35,11 +39,11 @@ def find_time(columns: list[Column], frame: pd.DataFrame, rows: Evidence) -> Dep
         The table as it was read.
     rows : Evidence
     """
-    for name, times in _clocks(columns, frame, rows):
+    for name, times, is_moment in _clocks(columns, frame, rows):
         series = _series(columns, frame, times)
         in_order = _never_turns_back(times, series)
         follows = serial_dependence(rows.targets, times, series) > BEYOND_CHANCE
-        if in_order and follows:
+        if in_order and follows and is_moment:
             line = (
                 f"rows come in the order of {name!r} and their targets follow one another: "
                 "each part is learned from what came before it (protocol='time'); where time "
@@ -59,19 +63,23 @@ def find_time(columns: list[Column], frame: pd.DataFrame, rows: Evidence) -> Dep
 
 def _clocks(
     columns: list[Column], frame: pd.DataFrame, rows: Evidence
-) -> Iterator[tuple[str, FloatArray]]:
-    """Yield columns of dates, then of numbers called a time, as numbers without holes."""
+) -> Iterator[tuple[str, FloatArray, bool]]:
+    """Yield columns of dates, then of numbers called a time, as numbers without holes.
+
+    With each whether it surely is a moment: rows may be sorted by how long something took.
+    """
     import pandas as pd
 
-    named = [c for c in columns if c.kind in ("number", "identifier") and _TIME.fullmatch(c.name)]
-    for column in [*(c for c in columns if c.kind == "date"), *named]:
+    numbers = [c for c in columns if c.kind in ("number", "identifier")]
+    moments = [c for c in columns if c.kind == "date"]
+    moments += [c for c in numbers if _MOMENT.fullmatch(c.name)]
+    for column in [*moments, *(c for c in numbers if _TIME.fullmatch(c.name))]:
         if column.used:
             times = rows.numbers(column.name)
         else:
-            numbers = pd.to_numeric(frame[column.name], errors="coerce")
-            times = numbers.to_numpy(dtype=np.float64)
+            times = pd.to_numeric(frame[column.name], errors="coerce").to_numpy(np.float64)
         if not np.isnan(times).any() and len(np.unique(times)) >= FEW_ROWS:
-            yield column.name, times
+            yield column.name, times, column in moments
 
 
 def _series(columns: list[Column], frame: pd.DataFrame, times: FloatArray) -> IntArray:
